@@ -1,0 +1,1 @@
+"""Which points of an object an affordance query means: models behind one protocol."""

@@ -1,0 +1,1 @@
+"""What an arm offers: protocols for arms, grippers, cameras and clocks; guards; reports."""

@@ -1,0 +1,73 @@
+"""Exceptions for misuse; anything that may fail in normal work returns a report instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ArmwrightError(Exception):
+    """Base of every error the package raises on purpose.
+
+    Attributes:
+        hint: One sentence that says what to do about it, or an empty string.
+        exit_code: What the command line exits with when the error reaches it.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} {self.hint}".strip() if self.hint else message
+
+
+class UsageError(ArmwrightError):
+    """An argument is wrong: the value, what is allowed, what to do."""
+
+
+class UnknownNameError(UsageError):
+    """A name that is in no registry; the message lists the nearest valid ones."""
+
+    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+        names = sorted(valid)
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+        shown = near or names[:30]
+        lead = "Nearest" if near else "Valid"
+        super().__init__(f"unknown {kind} {name!r}.", hint=f"{lead}: {', '.join(shown) or '(none)'}.")
+        self.kind = kind
+        self.name = name
+        self.nearest = tuple(shown)
+
+
+class MissingDependencyError(ArmwrightError):
+    """An optional dependency is absent; the hint is the exact line that installs it."""
+
+
+class DownloadError(ArmwrightError):
+    """A data wheel could not be fetched or does not match its hash."""
+
+
+class CacheError(ArmwrightError):
+    """A file in the cache is missing, damaged or cannot be written."""
+
+
+class OutputError(ArmwrightError):
+    """The output folder cannot be written: read-only, full, or not a folder."""
+
+
+class RendererError(ArmwrightError):
+    """No picture can be drawn with the renderer asked for."""
+
+
+class ModelError(ArmwrightError):
+    """A language model gave no usable answer: unreachable, timed out, or broken after all retries."""
+
+
+class SceneError(ArmwrightError):
+    """A scene cannot be built as asked: an impossible relation, no free place, out of reach."""
+
+    exit_code = 1

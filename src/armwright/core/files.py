@@ -1,0 +1,80 @@
+"""Files that are whole or absent: written under a temporary name, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from armwright.core.errors import OutputError
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; rename it on success, delete it on failure.
+
+    Raises:
+        OutputError: The folder cannot be made or written, or the disk is full.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix)
+        os.close(fd)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {target}: {error.strerror or error}.",
+            hint="Choose another folder with --out, or free some space.",
+        ) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(target)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {target}: {error.strerror or error}.",
+            hint="Choose another folder with --out, or free some space.",
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write bytes, whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_json(path: str | os.PathLike[str], value: Any, *, indent: int | None = 2) -> None:
+    """Write JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=indent, allow_nan=False) + "\n")
+
+
+def ensure_writable(folder: str | os.PathLike[str]) -> Path:
+    """Make ``folder`` and prove that a file can be written in it.
+
+    Raises:
+        OutputError: It cannot.
+    """
+    root = Path(folder)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=root, prefix=".probe-"):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"cannot write into {root}: {error.strerror or error}.", hint="Choose another folder with --out."
+        ) from error
+    return root

@@ -1,0 +1,1 @@
+"""AffordSim: a sentence becomes a scene, grasps, motions, graded and recorded demonstrations."""

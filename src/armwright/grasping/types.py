@@ -1,0 +1,42 @@
+"""Grasp candidates and why others were dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from armwright.core.pose import Array, Pose
+
+
+@dataclass(frozen=True, eq=False)
+class GraspCandidate:
+    """A gripper pose relative to an object.
+
+    Attributes:
+        pose_object_pads: Frame between the pads at contact: z approach, y closing axis, in the object's frame.
+        width_m: Thickness of the object along the closing axis between the pads [m].
+        opening_m: Gap to approach with [m].
+        contact_m: (3,) the masked surface point that the candidate was sampled at, in the object's frame.
+        normal: (3,) outward surface normal there.
+        cluster: Which connected piece of the region.
+        approach: Index k of the approach direction.
+        quality: Stage 1 quality in [0, 1] (normal alignment, pad centring, aperture margin); ties only.
+    """
+
+    pose_object_pads: Pose
+    width_m: float
+    opening_m: float
+    contact_m: Array
+    normal: Array
+    cluster: int = 0
+    approach: int = 0
+    quality: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class GraspSet:
+    """Candidates of one query, and how many each filter dropped; empty is a normal answer."""
+
+    candidates: tuple[GraspCandidate, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    source: str = "affordance"

@@ -1,0 +1,1 @@
+"""From pixels and depth to objects; knows nothing of the simulator."""

@@ -1,0 +1,1 @@
+"""Episodes on disk: LeRobot v3 dataset, video, replay, verification, report."""

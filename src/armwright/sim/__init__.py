@@ -1,0 +1,1 @@
+"""The MuJoCo world: scene building, rendering, simulated arm, clock, cameras, truth."""

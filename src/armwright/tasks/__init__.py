@@ -1,0 +1,1 @@
+"""Stages and their judges: success and compliance from the physics."""
