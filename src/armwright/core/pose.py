@@ -53,7 +53,7 @@ def matrix_to_quat(rotation: ArrayLike) -> Array:
         q = np.array([m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], 1 + 2 * m[1, 1] - trace, m[1, 2] + m[2, 1]])
     else:
         q = np.array([m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1 + 2 * m[2, 2] - trace])
-    q = q / np.linalg.norm(q)
+    q = np.asarray(q / np.linalg.norm(q))
     return -q if q[0] < 0 else q
 
 

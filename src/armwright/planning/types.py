@@ -106,7 +106,7 @@ class GraspEvaluation:
 
     Attributes:
         status: One per candidate.
-        score: (c,) 1 / joint-space arc length [1/rad] from start to pre-grasp, 0 where the candidate fails (Eq. of §3.2).
+        score: (c,) 1 / joint-space arc length [1/rad] from start to pre-grasp, 0 where it fails (§3.2).
         path_rad: Way points from the start to the pre-grasp, per candidate (empty where it fails).
         q_pregrasp_rad, q_grasp_rad: (c, n) the two ends of the approach edge.
         approach_rad: Way points of the straight approach from pre-grasp to grasp, per candidate.

@@ -1,1 +1,0 @@
-"""From pixels and depth to objects; knows nothing of the simulator."""
