@@ -21,11 +21,13 @@ class SphereSet:
         center_m: (s, 3) float.
         radius_m: (s,) float.
         link: (s,) int; link k moves with joints 1..k, link 0 is the base.
+        finger: (s,) bool, true for spheres of the moving fingers, which may touch what is grasped.
     """
 
     center_m: Array
     radius_m: Array
     link: Ints
+    finger: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,8 @@ class Kinematics:
         lower_rad, upper_rad: (n,).
         velocity_rad_s, acceleration_rad_s2: (n,).
         home_rad: (n,).
-        spheres: Gap between the pads [m] -> spheres of arm and gripper at that opening (a few sampled gaps; use the
-            nearest larger one).
+        spheres: Gap between the pads [m] -> spheres of arm and gripper at a few sampled gaps, the same spheres in the
+            same order in each; ``spheres_at`` gives them for any gap.
         self_pairs: (p, 2) link pairs whose spheres may collide.
     """
 
@@ -62,3 +64,16 @@ class Kinematics:
     def dof(self) -> int:
         """Number of joints."""
         return int(self.offset.shape[0])
+
+    def spheres_at(self, opening_m: float) -> SphereSet:
+        """Return the spheres for a gap between the pads [m], centres interpolated between the sampled gaps."""
+        gaps = sorted(self.spheres)
+        gap = min(max(opening_m, gaps[0]), gaps[-1])
+        above = next(g for g in gaps if g >= gap - 1e-12)
+        below = gaps[max(gaps.index(above) - 1, 0)]
+        if above - gap < 1e-9 or above == below:
+            return self.spheres[above]
+        weight = (gap - below) / (above - below)
+        low, high = self.spheres[below], self.spheres[above]
+        center = (1 - weight) * low.center_m + weight * high.center_m
+        return SphereSet(center, high.radius_m, high.link, high.finger)
