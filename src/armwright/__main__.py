@@ -1,0 +1,5 @@
+"""Run ``python -m armwright``."""
+
+from armwright.cli.main import main
+
+main()

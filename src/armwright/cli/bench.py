@@ -1,0 +1,46 @@
+"""``armwright bench``: success and compliance per sentence and arm, as a table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, default_out, emit_json, progress
+
+
+def bench(
+    task: Annotated[list[str], typer.Option("--task", help="A sentence; may be given several times.")],
+    robots: Annotated[str, typer.Option("--robots", help="Arms, comma-separated, or all.")] = "all",
+    rollouts: Annotated[int, typer.Option("--rollouts", help="Fresh seeds per cell.")] = 10,
+    workers: Annotated[int, typer.Option("--workers", help="Worker processes; 0: one per core.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out already holds.")] = False,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+    grasps: Annotated[str, typer.Option("--grasps", help="Grasp sources, comma-separated.")] = "affordance",
+    affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
+    json: JsonOption = False,
+) -> None:
+    """Roll out every sentence on every arm with fresh seeds, and print success and compliance with their intervals."""
+    from armwright.generate.bench import BenchRequest, format_table, run_bench
+
+    check_count("--rollouts", rollouts)
+    check_count("--workers", workers, low=0, high=256)
+    request = BenchRequest(
+        sentences=tuple(task),
+        robots=tuple(name.strip() for name in robots.split(",") if name.strip()),
+        rollouts=rollouts,
+        seed=seed,
+        workers=workers,
+        grasps=tuple(name.strip() for name in grasps.split(",") if name.strip()),
+        affordance=affordance,
+    )
+    folder = out or default_out("bench")
+    with progress("rollouts", request.total, quiet=json) as update:
+        record = run_bench(request, folder, resume=resume, update=update)
+    if json:
+        emit_json(record.model_dump(by_alias=True))
+    else:
+        typer.echo(format_table(record))
+        typer.echo(f"record: {folder / 'result.json'}")
+    raise typer.Exit(0 if record.ok else 1)

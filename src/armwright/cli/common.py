@@ -1,0 +1,76 @@
+"""What every command shares: options, error messages, exit codes, output folders, progress."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armwright.core.errors import UsageError
+
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random draw.", min=0)]
+OutOption = Annotated[Path | None, typer.Option("--out", help="Folder for the results.", file_okay=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result record, and nothing else, on stdout.")]
+RobotOption = Annotated[str, typer.Option("--robot", help="franka, kinova, sawyer, ur5e or xarm7.", show_default=True)]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Chat model that parses the sentence, e.g. openai:NAME or anthropic:NAME; without it "
+        "the built-in parser works offline.",
+    ),
+]
+
+
+def slug(text: str, *, limit: int = 40) -> str:
+    """Turn a sentence into the tail of a folder's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:limit].strip("-") or "run"
+
+
+def default_out(text: str, *, parent: str = "runs") -> Path:
+    """Return ``runs/<time>-<slug>``."""
+    return Path(parent) / f"{time.strftime('%Y%m%d-%H%M%S')}-{slug(text)}"
+
+
+def emit_json(record: Any) -> None:
+    """Write a record to stdout as JSON."""
+    sys.stdout.write(json.dumps(record, indent=2, allow_nan=False) + "\n")
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Write a line for a person to stderr, so that stdout stays machine-readable."""
+    if not quiet:
+        sys.stderr.write(text + "\n")
+
+
+def check_count(name: str, value: int, *, low: int = 1, high: int = 1_000_000) -> int:
+    """Check a count from the command line.
+
+    Raises:
+        UsageError: It lies outside.
+    """
+    if not low <= value <= high:
+        raise UsageError(f"{name} is {value}; it must be from {low} to {high}.")
+    return value
+
+
+@contextmanager
+def progress(title: str, total: int, *, quiet: bool) -> Iterator[Any]:
+    """Show a progress bar on a terminal; yields a function to call with the number of finished items."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, note="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done, note="": bar.update(task, completed=done, description=f"{title} {note}".strip())

@@ -1,0 +1,69 @@
+"""``armwright generate``: many demonstrations of one sentence, in parallel, resumable."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from armwright.cli.common import (
+    JsonOption,
+    ModelOption,
+    OutOption,
+    RobotOption,
+    SeedOption,
+    check_count,
+    default_out,
+    emit_json,
+    progress,
+    say,
+)
+
+
+def generate(
+    sentence: Annotated[str, typer.Argument(help="What the robot should do, in English.")],
+    n: Annotated[int, typer.Option("-n", "--episodes", help="Successful demonstrations wanted.")] = 10,
+    robot: RobotOption = "franka",
+    workers: Annotated[int, typer.Option("--workers", help="Worker processes; 0: one per core.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out already holds.")] = False,
+    images: Annotated[bool, typer.Option("--images/--no-images", help="Record the two cameras.")] = True,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+    grasps: Annotated[str, typer.Option("--grasps", help="Grasp source.")] = "affordance",
+    affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
+    model: ModelOption = None,
+    engine: Annotated[str, typer.Option("--engine", help="Compute engine: local.")] = "local",
+    json: JsonOption = False,
+) -> None:
+    """Collect demonstrations into a LeRobot v3 dataset."""
+    from armwright.generate.engine import GenerateRequest, generate_dataset
+
+    check_count("-n", n)
+    check_count("--workers", workers, low=0, high=256)
+    folder = out or default_out(sentence)
+    request = GenerateRequest(
+        sentence=sentence,
+        episodes=n,
+        robot=robot,
+        seed=seed,
+        workers=workers,
+        images=images,
+        grasps=grasps,
+        affordance=affordance,
+        model=model,
+        engine=engine,
+    )
+    with progress("episodes", n, quiet=json) as update:
+        record = generate_dataset(request, folder, resume=resume, update=update)
+    if json:
+        emit_json(record.model_dump(by_alias=True))
+    else:
+        extra = record.extra
+        typer.echo(
+            f"{extra['episodes']} demonstrations from {extra['attempts']} attempts in {record.wall_s:.0f} s "
+            f"({extra['episodes_per_hour']:.0f} per hour)"
+        )
+        for stage, count in extra["failures"].items():
+            say(f"  {count} failed at {stage}")
+        typer.echo(f"dataset: {folder / 'dataset'}")
+    raise typer.Exit(0 if record.ok else 1)
