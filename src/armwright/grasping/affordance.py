@@ -1,0 +1,212 @@
+"""Stage 1: grasp candidates sampled on the affordance peak (AffordSim §3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armwright.core.errors import UsageError
+from armwright.core.pose import Array, Pose
+from armwright.grasping.clearance import PALM_LENGTH_M, clear_of_hulls, gripper_boxes
+from armwright.grasping.meanshift import Contacts, find_contacts, spacing_m
+from armwright.grasping.options import GraspOptions
+from armwright.grasping.types import GraspCandidate, GraspSet
+from armwright.robots.spec import GripperSpec
+
+
+def sample_grasps(
+    points_m: Array,
+    normals: Array,
+    mask: NDArray[np.bool_],
+    gripper: GripperSpec,
+    *,
+    options: GraspOptions | None = None,
+    support_plane: Array | None = None,
+    obstacles: Sequence[Array] = (),
+) -> GraspSet:
+    """Sample gripper poses on the masked region and keep those whose pads close on it and whose approach is free.
+
+    Contacts are the surface points nearest the region's modes; at each, K directions around the PCA normal at a fixed
+    tilt, the closing axis from local geometry, the pads centred between the two surfaces they meet. Both rolls of
+    each pose are returned, since an arm may reach only one of them.
+
+    Args:
+        points_m: (n, 3) float, the whole object in its own frame; 8,192 points, or 5 per square centimetre.
+        normals: (n, 3) outward unit normals.
+        mask: (n,) bool, the region the affordance model marked.
+        gripper: The hand.
+        options: Choices; the measured defaults where None.
+        support_plane: (4,) n, d with n·p + d >= 0 where the gripper may be, in the object's frame
+            (`armwright.grasping.clearance.table_plane`).
+        obstacles: Convex hulls of other things, (k, 3) vertices each, in the object's frame.
+
+    Returns:
+        Candidates, best quality first, and how many frames each filter dropped; none for an empty mask.
+
+    Raises:
+        UsageError: Arrays that do not fit each other.
+    """
+    chosen = options or GraspOptions()
+    points = np.ascontiguousarray(points_m, float)
+    outward = np.ascontiguousarray(normals, float)
+    region = np.ascontiguousarray(mask, bool)
+    if (
+        points.ndim != 2
+        or points.shape[1:] != (3,)
+        or outward.shape != points.shape
+        or region.shape != points.shape[:1]
+    ):
+        raise UsageError(
+            f"points and normals are (n, 3) and the mask (n,); got {points.shape}, {outward.shape}, {region.shape}."
+        )
+    contacts = find_contacts(points, region, options=chosen)
+    if len(contacts.index) == 0:
+        return GraspSet((), {"empty_region": 1})
+    plane = None if support_plane is None else np.asarray(support_plane, float)
+    up = None if plane is None else plane[:3]
+    frames = _frames(points, outward, region, contacts, up, chosen)
+    best, reason = _search(points, outward, region, gripper, frames, plane, chosen)
+    dropped: Counter[str] = Counter()
+    from armwright.grasping._kernels import REASONS
+
+    for code in reason:
+        if code:
+            dropped[REASONS[code]] += 1
+    rows, slot = np.nonzero(best[:, :, 0] > 0)
+    poor = best[rows, slot, 0] < chosen.min_quality
+    dropped["low_quality"] += int(poor.sum())
+    rows, slot = rows[~poor], slot[~poor]
+    order = np.argsort(-best[rows, slot, 0], kind="stable")
+    rows, slot = rows[order], slot[order]
+    values = best[rows, slot]
+    rotation = frames.rotation[rows]
+    position = frames.origin[rows] + values[:, 1:2] * rotation[:, :, 2] + values[:, 2:3] * rotation[:, :, 1]
+
+    free = np.ones(len(rows), bool)
+    if len(obstacles) and len(rows):
+        boxes = gripper_boxes(values[:, 4], gripper, chosen)
+        free = clear_of_hulls(position, rotation, boxes, obstacles, margin_m=chosen.margin_m)
+        dropped["scene_collision"] += int((~free).sum())
+
+    kept = np.flatnonzero(free)
+    room = chosen.max_candidates // 2
+    if len(kept) > room:
+        dropped["over_limit"] += len(kept) - room
+        kept = kept[:room]
+    candidates: list[GraspCandidate] = []
+    for i in kept:
+        contact = int(frames.contact[rows[i]])
+        for flip in (1.0, -1.0):
+            turned = rotation[i] * np.array([flip, flip, 1.0])
+            candidates.append(
+                GraspCandidate(
+                    pose_object_pads=Pose.from_rotation(turned, position[i]),
+                    width_m=float(values[i, 3]),
+                    opening_m=float(values[i, 4]),
+                    contact_m=points[contacts.index[contact]],
+                    normal=frames.normal[contact],
+                    cluster=int(contacts.piece[contact]),
+                    approach=int(frames.approach[rows[i]]),
+                    quality=float(values[i, 0]),
+                )
+            )
+    return GraspSet(tuple(candidates), {name: count for name, count in dropped.items() if count})
+
+
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    """Orientations to try, f of them; ``normal`` (c, 3) is per contact."""
+
+    contact: NDArray[np.int64]
+    approach: NDArray[np.int64]
+    origin: Array
+    rotation: Array
+    normal: Array
+
+
+def _frames(
+    points: Array,
+    normals: Array,
+    mask: NDArray[np.bool_],
+    contacts: Contacts,
+    up: Array | None,
+    options: GraspOptions,
+) -> _Frames:
+    from scipy.spatial import cKDTree
+
+    from armwright.grasping.local import approach_directions, closing_axes, local_tensors, pca_normal
+
+    tree = cKDTree(points)
+    region = np.flatnonzero(mask)
+    which: list[int] = []
+    approach: list[int] = []
+    directions: list[Array] = []
+    tensors: list[Array] = []
+    outward: list[Array] = []
+    for c, index in enumerate(contacts.index):
+        normal = pca_normal(points, normals, int(index), neighbours=options.neighbours, tree=tree)
+        outward.append(normal)
+        piece = region[contacts.piece_of_masked == contacts.piece[c]]
+        local = local_tensors(points, normals, points[index], tree=tree, piece=piece)
+        tilts = (options.tilt_rad, *options.extra_tilts_rad)
+        for k, d in enumerate(approach_directions(normal, count=options.approaches, tilts_rad=tilts)):
+            # From below the table no hand comes.
+            if up is None or d @ up < options.max_rise:
+                which.append(c)
+                approach.append(k)
+                directions.append(d)
+                tensors.append(local)
+    normal_of = np.array(outward)
+    if not directions:
+        none = np.zeros(0, np.int64)
+        return _Frames(none, none, np.zeros((0, 3)), np.zeros((0, 3, 3)), normal_of)
+    d = np.array(directions)
+    row, y = closing_axes(d, np.array(tensors), uniform=options.yaws)
+    rotation = np.stack([np.cross(y, d[row]), y, d[row]], axis=2)
+    contact = np.array(which, np.int64)[row]
+    return _Frames(contact, np.array(approach)[row], points[contacts.index[contact]], rotation, normal_of)
+
+
+def _search(
+    points: Array,
+    normals: Array,
+    mask: NDArray[np.bool_],
+    gripper: GripperSpec,
+    frames: _Frames,
+    plane: Array | None,
+    options: GraspOptions,
+) -> tuple[Array, NDArray[np.int64]]:
+    from armwright.grasping._kernels import search_frames
+
+    pad_x, pad_z = gripper.pad_size_m
+    depths = np.array([d for d in options.depths_m if d < gripper.palm_depth_m] or [0.0])
+    density = spacing_m(points[mask]) ** -2
+    found: tuple[Array, NDArray[np.int64]] = search_frames(
+        points,
+        normals,
+        mask,
+        frames.origin,
+        frames.rotation,
+        depths,
+        points.mean(0),
+        pad_x,
+        pad_z,
+        gripper.finger_depth_m,
+        gripper.finger_thickness_m,
+        gripper.palm_depth_m,
+        gripper.opening_m[1],
+        options.clearance_m,
+        options.min_clearance_m,
+        options.margin_m,
+        *options.palm_half_m,
+        float(np.cos(np.arctan(options.friction))),
+        max(4.0, density * pad_x * pad_z),
+        np.zeros(4) if plane is None else plane,
+        options.sweep_m,
+        PALM_LENGTH_M,
+    )
+    return found

@@ -1,0 +1,59 @@
+"""The numbers of Stage 1 in one place, each with its reason (measurements: docs/grasping.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from armwright.core.errors import UsageError
+
+
+@dataclass(frozen=True)
+class GraspOptions:
+    """Choices of `armwright.grasping.affordance.sample_grasps`.
+
+    Attributes:
+        approaches: K, approach directions per contact on the ring of tilt ``tilt_rad`` (§3.2).
+        tilt_rad: theta_0, polar tilt of the ring from -n [rad].
+        extra_tilts_rad: Further rings, an extension of the paper; 0 is the direction -n itself.
+        neighbours: m, nearest neighbours of the PCA normal.
+        contacts: Contact points per connected piece: the modes first, then farthest-point samples of the piece.
+        bandwidth_ratio: Mean-shift bandwidth as a share of the piece's longest extent, at least ``bandwidth_min_m``.
+        bandwidth_min_m: Smallest bandwidth [m]: about one pad width, below which two modes are one grasp.
+        max_rise: Approaches that climb more steeply than this (sine) from the support are not tried.
+        yaws: Closing axes tried per direction besides the ones from local geometry, evenly over half a turn.
+        depths_m: How far beyond the contact, along the approach, the pads' middle may be [m].
+        clearance_m: Gap left on each side while approaching [m].
+        min_clearance_m: What that gap may shrink to where the gripper opens no further [m].
+        friction: Coefficient whose cone the mean patch normal must stay in.
+        sweep_m: Length of the straight approach that must be free [m].
+        margin_m: Kept between the gripper and anything but the pads' own contact [m].
+        palm_half_m: Half extents of the palm along x and y [m].
+        min_quality: Candidates below are dropped.
+        max_candidates: The best so many are kept, over all contacts.
+    """
+
+    approaches: int = 8
+    tilt_rad: float = 0.6
+    extra_tilts_rad: tuple[float, ...] = (0.0, 1.2)
+    neighbours: int = 16
+    contacts: int = 12
+    bandwidth_ratio: float = 0.25
+    bandwidth_min_m: float = 0.015
+    max_rise: float = 0.2
+    yaws: int = 0
+    depths_m: tuple[float, ...] = (0.0, 0.005, 0.010, 0.016, 0.024, 0.034)
+    clearance_m: float = 0.006
+    min_clearance_m: float = 0.003
+    friction: float = 0.5
+    sweep_m: float = 0.08
+    margin_m: float = 0.0015
+    palm_half_m: tuple[float, float] = (0.035, 0.075)
+    min_quality: float = 0.1
+    max_candidates: int = 200
+
+    def __post_init__(self) -> None:
+        if self.approaches < 1 or self.contacts < 1 or self.neighbours < 3 or not self.depths_m:
+            raise UsageError(
+                f"approaches and contacts are at least 1, neighbours at least 3, depths_m not empty; got "
+                f"{self.approaches}, {self.contacts}, {self.neighbours}, {self.depths_m}."
+            )
