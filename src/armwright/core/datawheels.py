@@ -186,15 +186,21 @@ def fetch_wheel(wheel: DataWheel, *, cache_dir: Path | None = None, progress: Pr
     return target
 
 
-def open_members(path: Path, prefix: str) -> dict[str, bytes]:
-    """Read every file below ``prefix`` in a wheel: name relative to the prefix -> contents.
+def open_members(path: Path, prefix: str, *, only: tuple[str, ...] = ("",)) -> dict[str, bytes]:
+    """Read files below ``prefix`` in a wheel: name relative to the prefix -> contents.
+
+    Args:
+        path: The wheel.
+        prefix: Folder inside it.
+        only: Keep names, relative to the prefix, that start with one of these.
 
     Raises:
-        CacheError: The wheel is no zip file, or nothing in it starts with the prefix.
+        CacheError: The wheel is no zip file, or nothing in it fits.
     """
+    starts = tuple(prefix + start for start in only)
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [n for n in archive.namelist() if n.startswith(prefix) and not n.endswith("/")]
+            names = [n for n in archive.namelist() if n.startswith(starts) and not n.endswith("/")]
             members = {name.removeprefix(prefix): archive.read(name) for name in names}
     except (OSError, zipfile.BadZipFile) as error:
         raise CacheError(f"cannot read {path}: {error}.", hint="Delete it; it will be fetched again.") from error
@@ -203,14 +209,14 @@ def open_members(path: Path, prefix: str) -> dict[str, bytes]:
     return members
 
 
-def extract_members(path: Path, prefix: str, folder: Path) -> Path:
-    """Write every file below ``prefix`` of a wheel into ``folder``, keeping relative paths, and return the folder.
+def extract_members(path: Path, prefix: str, folder: Path, *, only: tuple[str, ...] = ("",)) -> Path:
+    """Write what :func:`open_members` reads into ``folder``, keeping relative paths, and return the folder.
 
     Raises:
         CacheError: As :func:`open_members`, or a member's name would leave the folder.
     """
     root = folder.resolve()
-    for name, data in open_members(path, prefix).items():
+    for name, data in open_members(path, prefix, only=only).items():
         target = (root / name).resolve()
         if not target.is_relative_to(root):
             raise CacheError(f"{path} holds a file that would leave its folder: {name!r}.", hint="Delete the wheel.")

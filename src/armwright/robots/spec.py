@@ -57,6 +57,8 @@ class RobotSpec(_Model):
         reach_m: Reach from the base.
         base_height_m: Height of the base above the table top (0: bolted to it).
         wrist_camera: Pose of the wrist camera in the tool frame: xyz [m] and wxyz (OpenCV axes).
+        wrist_camera_fovy_deg: Its vertical field of view [deg].
+        workspace_center_m: x, y in the base frame [m] of the 30 cm window that the arm reaches best on the table.
     """
 
     name: str
@@ -73,6 +75,8 @@ class RobotSpec(_Model):
     wrist_camera: tuple[float, float, float, float, float, float, float] = Field(
         default=(0.06, 0.0, -0.08, 1.0, 0.0, 0.0, 0.0)
     )
+    wrist_camera_fovy_deg: float = 60.0
+    workspace_center_m: tuple[float, float] = (0.5, 0.0)
     gripper: GripperSpec
 
 
