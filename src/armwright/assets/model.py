@@ -119,20 +119,29 @@ class ObjectModel:
 
 @dataclass(frozen=True, eq=False)
 class Container:
-    """An open cavity, upright: floor height, rim height and inner half extents [m] in the object's frame."""
+    """An open cavity, upright: floor height, rim height and inner half extents [m] in the object's frame.
+
+    ``half_extents_m`` bound a rectangle that fits the floor (a round floor's inscribed square); ``link`` is the link
+    that carries the cavity.
+    """
 
     part: str
     center_m: Array
     floor_z_m: float
     rim_z_m: float
     half_extents_m: tuple[float, float]
+    link: str = "base"
 
 
 @dataclass(frozen=True, eq=False)
 class SupportSurface:
-    """A flat place others may stand on, in the object's frame [m]; ``clearance_m`` is the free height above."""
+    """A flat place others may stand on, in the object's frame [m]; ``clearance_m`` is the free height above.
+
+    ``half_extents_m`` bound a rectangle on it (a round top's inscribed square); ``link`` is the link it belongs to.
+    """
 
     name: str
     pose_object_surface: Pose
     half_extents_m: tuple[float, float]
     clearance_m: float
+    link: str = "base"

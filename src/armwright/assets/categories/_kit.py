@@ -1,0 +1,279 @@
+"""What all categories share: parameter draws, colours, hollow ware, handles, putting a model together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armwright.assets import hulls, solids
+from armwright.assets.build import LinkBuilder, Rgba
+from armwright.assets.catalog import COLOURS, category_info
+from armwright.assets.materials import MATERIALS
+from armwright.assets.model import Container, LinkModel, ObjectModel, SupportSurface
+from armwright.core.pose import Array, Pose
+
+Params = Mapping[str, float]
+Attributes = Mapping[str, str]
+
+SIZES: tuple[str, ...] = ("small", "medium", "large")
+OPEN_M = 1.0
+"""Free height above a surface that has nothing over it."""
+_DIP_M = 1e-3
+
+STEEL: Rgba = (0.72, 0.73, 0.75, 1.0)
+DARK: Rgba = (0.13, 0.13, 0.14, 1.0)
+CREAM: Rgba = (0.93, 0.92, 0.88, 1.0)
+
+
+class Draw:
+    """Draws of one instance; the size attribute moves those that make it bigger."""
+
+    def __init__(self, rng: np.random.Generator, size: str | None = None) -> None:
+        self._rng = rng
+        self._low, self._high = (0.0, 1.0) if size is None else ((i := SIZES.index(size)) / 3, (i + 1) / 3)
+
+    def size(self, low: float, high: float) -> float:
+        """Draw a length that grows with the object's size."""
+        share = self._low + (self._high - self._low) * self._rng.random()
+        return float(low + (high - low) * share)
+
+    def free(self, low: float, high: float) -> float:
+        """Draw a value that has nothing to do with size."""
+        return float(low + (high - low) * self._rng.random())
+
+
+@dataclass(frozen=True)
+class Category:
+    """How to draw and build one category.
+
+    Attributes:
+        name: Name in the catalog.
+        materials: What it is usually made of, most usual first.
+        draw: Draws the parameter vector [SI].
+        build: Makes the model from parameters and complete attributes (colour, material, size).
+        choices: Further attributes it knows, each with its values, the default first.
+    """
+
+    name: str
+    materials: tuple[str, ...]
+    draw: Callable[[Draw], dict[str, float]]
+    build: Callable[[Params, Attributes], ObjectModel]
+    choices: Mapping[str, tuple[str, ...]] | None = None
+
+
+def rgba(colour: str, *, shade: float = 1.0) -> Rgba:
+    """Return a named colour, darkened by ``shade`` below 1 or mixed with white above 1."""
+    r, g, b = COLOURS[colour]
+    if shade <= 1:
+        return (r * shade, g * shade, b * shade, 1.0)
+    mix = min(shade - 1, 1.0)
+    return (r + (1 - r) * mix, g + (1 - g) * mix, b + (1 - b) * mix, 1.0)
+
+
+def model(
+    category: str,
+    links: Sequence[LinkModel],
+    params: Params,
+    attributes: Attributes,
+    *,
+    containers: Sequence[Container] = (),
+    supports: Sequence[SupportSurface] = (),
+) -> ObjectModel:
+    """Put an object together, with the catalog's regions that its parts make up."""
+    info = category_info(category)
+    have = {part for link in links for part in link.part_names}
+    regions = {region: kept for region, parts in info.regions.items() if (kept := tuple(p for p in parts if p in have))}
+    return ObjectModel(
+        category=category,
+        links=tuple(links),
+        attributes=dict(attributes),
+        regions=regions,
+        params=dict(params),
+        friction=MATERIALS[attributes["material"]].friction,
+        containers=tuple(containers),
+        supports=tuple(supports),
+        static=info.static,
+    )
+
+
+def density(attributes: Attributes) -> float:
+    """Return the density of the object's material [kg/m^3]."""
+    return MATERIALS[attributes["material"]].density_kg_m3
+
+
+def surface(
+    name: str,
+    center_m: Sequence[float],
+    half_x_m: float,
+    half_y_m: float,
+    *,
+    clearance_m: float = OPEN_M,
+    link: str = "base",
+) -> SupportSurface:
+    """Return a level support surface."""
+    return SupportSurface(
+        name=name,
+        pose_object_surface=Pose(np.asarray(center_m, float)),
+        half_extents_m=(half_x_m, half_y_m),
+        clearance_m=clearance_m,
+        link=link,
+    )
+
+
+def round_surface(name: str, z_m: float, radius_m: float) -> SupportSurface:
+    """Return the square that fits a round top centred on the axis."""
+    half = float(radius_m / np.sqrt(2))
+    return surface(name, (0.0, 0.0, z_m), half, half)
+
+
+def round_container(floor_z_m: float, rim_z_m: float, floor_radius_m: float, *, part: str = "interior") -> Container:
+    """Return a turned cavity by the square that fits its floor."""
+    half = float(floor_radius_m / np.sqrt(2))
+    return Container(part, np.array([0.0, 0.0, floor_z_m]), floor_z_m, rim_z_m, (half, half))
+
+
+def between(profile_rz_m: ArrayLike, low_m: float, high_m: float) -> Array:
+    """Return the stretch of a profile that rises with z between two heights, cut exactly at both."""
+    profile = np.asarray(profile_rz_m, float)
+    z = profile[:, 1]
+    inside = profile[(z > low_m + 1e-9) & (z < high_m - 1e-9)]
+    ends = [[float(np.interp(height, z, profile[:, 0])), height] for height in (low_m, high_m)]
+    return np.concatenate([ends[:1], inside, ends[1:]])
+
+
+def offset_profile(profile_rz_m: ArrayLike, wall_m: float) -> Array:
+    """Return a profile moved towards the axis by ``wall_m``, square to itself."""
+    profile = np.asarray(profile_rz_m, float)
+    step = np.diff(profile, axis=0)
+    normal = np.stack([-step[:, 1], step[:, 0]], 1)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    at_points = np.concatenate([normal[:1], normal[:-1] + normal[1:], normal[-1:]])
+    at_points /= np.linalg.norm(at_points, axis=1, keepdims=True)
+    return np.asarray(profile + wall_m * at_points)
+
+
+@dataclass(frozen=True)
+class Hollow:
+    """A turned vessel open at the top.
+
+    Attributes:
+        outer, inner: (k, 2) profiles rising from the bottom edge, and from the floor, to the rim [m].
+        rim_z_m: Where the wall begins to be called rim.
+    """
+
+    outer: Array
+    inner: Array
+    rim_z_m: float
+
+    @property
+    def floor_z_m(self) -> float:
+        """Height of the floor inside [m]."""
+        return float(self.inner[0, 1])
+
+    @property
+    def top_z_m(self) -> float:
+        """Height of the rim [m]."""
+        return float(self.outer[-1, 1])
+
+    def radius(self, z_m: float) -> float:
+        """Return the outer radius at a height [m]."""
+        return float(np.interp(z_m, self.outer[:, 1], self.outer[:, 0]))
+
+    def add(self, builder: LinkBuilder, *, body: str = "body", rim: str = "rim") -> None:
+        """Add the full outer shape; what is added later may reach into it."""
+        top, bottom = self.top_z_m, float(self.outer[0, 1])
+        lower = between(self.outer, bottom, self.rim_z_m)
+        upper = between(self.outer, self.rim_z_m, top)
+        builder.add(body, solids.lathe([[0, bottom], *lower, [0, self.rim_z_m]]))
+        # The ring dips into the body inside its edge: the two meet in one circle and share no face.
+        inset = upper[0] - [_DIP_M / 2, _DIP_M]
+        builder.add(rim, solids.lathe([[0, inset[1]], inset, *upper, [0, top]]))
+
+    def cut(self, builder: LinkBuilder, *, interior: str = "interior", rim: str = "rim") -> None:
+        """Cut the cavity: rim first, then the interior below it."""
+        top = float(self.inner[-1, 1])
+        upper = between(self.inner, self.rim_z_m, top)
+        lower = between(self.inner, self.floor_z_m, self.rim_z_m)
+        above = upper[-1] + [0.0, 0.01]
+        builder.cut(rim, solids.lathe([[0, self.rim_z_m], *upper, above, [0, above[1]]]))
+        inset = lower[-1] + [-_DIP_M / 2, _DIP_M]
+        builder.cut(interior, solids.lathe([[0, self.floor_z_m], *lower, inset, [0, inset[1]]]))
+
+    def collide(self, builder: LinkBuilder, *, bands_m: Sequence[float] = (), segments: int = 12) -> None:
+        """Add the floor disc and rings of wedges between the floor, ``bands_m`` and the rim."""
+        floor, bottom = self.floor_z_m, float(self.outer[0, 1])
+        builder.collide("body", [hulls.turned(between(self.outer, bottom, floor), segments=16)])
+        stops = [floor, *bands_m, self.top_z_m]
+        for low, high in itertools.pairwise(stops):
+            section = np.concatenate([between(self.outer, low, high), between(self.inner, low, high)])
+            part = "rim" if low >= self.rim_z_m - 1e-9 else "body"
+            builder.collide(part, hulls.turned_ring(section, segments=segments))
+
+
+def loop_path(
+    start_m: ArrayLike, end_m: ArrayLike, outward: ArrayLike, reach_m: float, corner_m: float, *, steps: int = 4
+) -> tuple[Array, tuple[int, ...]]:
+    """Return the centre line of a handle: out from ``start``, around two corners, back in to ``end``.
+
+    Args:
+        start_m: (3,) where it leaves the body.
+        end_m: (3,) where it comes back.
+        outward: (3,) unit direction away from the body.
+        reach_m: How far the bar runs from the farther of the two ends, along ``outward``.
+        corner_m: Radius of the two corners.
+        steps: Chords per corner.
+
+    Returns:
+        (k, 3) points and the indices at which collision hulls begin and end.
+    """
+    start, end, out = (np.asarray(v, float) for v in (start_m, end_m, outward))
+    along = (end - start) - ((end - start) @ out) * out
+    along /= np.linalg.norm(along)
+    level = max(float(start @ out), float(end @ out)) + reach_m
+    corners = [p + (level - float(p @ out)) * out for p in (start, end)]
+    points = [start]
+    for corner, before, after in ((corners[0], out, along), (corners[1], along, -out)):
+        center = corner - corner_m * before + corner_m * after
+        for angle in np.linspace(0, np.pi / 2, steps + 1):
+            points.append(center - corner_m * np.cos(angle) * after + corner_m * np.sin(angle) * before)
+    points.append(end)
+    stops = (0, 1, steps + 1, steps + 2, 2 * steps + 2, 2 * steps + 3)
+    return np.asarray(points), stops
+
+
+def bar(
+    builder: LinkBuilder,
+    part: str,
+    path_m: Array,
+    stops: Sequence[int] | None,
+    *,
+    side: ArrayLike,
+    width_m: float,
+    thickness_m: float,
+) -> None:
+    """Sweep a rounded bar along a path: ``width_m`` along ``side``, ``thickness_m`` across it."""
+    round_m = 0.42 * min(width_m, thickness_m)
+    section = solids.rounded_rectangle(width_m / 2, thickness_m / 2, round_m, per_corner=2)
+    rings = solids.rings_along(path_m, section, side=side)
+    builder.add(part, solids.loft(rings), hulls=hulls.chain(rings, every=stops))
+
+
+def solid_box(
+    builder: LinkBuilder, part: str, low_m: Sequence[float], high_m: Sequence[float], *, bevel_m: float = 0.0
+) -> None:
+    """Add a box and its collision hull."""
+    builder.add(
+        part, solids.box(low_m, high_m, bevel_m=bevel_m), hulls=[solids.box_corners(low_m, high_m, bevel_m=bevel_m)]
+    )
+
+
+def solid_turned(builder: LinkBuilder, part: str, profile_rz_m: ArrayLike, *, segments: int = 24) -> None:
+    """Add a convex solid of revolution, given without its two axis points, and its collision hull."""
+    profile = np.asarray(profile_rz_m, float)
+    closed: list[Any] = [[0.0, profile[0, 1]], *profile, [0.0, profile[-1, 1]]]
+    builder.add(part, solids.lathe(closed, segments=segments), hulls=[hulls.turned(profile, segments=segments)])
