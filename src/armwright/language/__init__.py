@@ -1,1 +1,5 @@
-"""From a sentence to a scene, ordered primitives and affordance queries (AffordSim §3.1)."""
+"""Sentences to scenes, primitives and affordance queries."""
+
+from armwright.language.parser import Parser, make_parser, parse, parser_names, register_parser
+
+__all__ = ["Parser", "make_parser", "parse", "parser_names", "register_parser"]

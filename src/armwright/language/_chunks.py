@@ -1,0 +1,389 @@
+"""Cuts tokens into items: verbs, noun phrases, relations, connectives; and keeps what it cannot read."""
+
+from __future__ import annotations
+
+from armwright.language import lexicon as lex
+from armwright.language._items import Item, ItemKind, Token
+from armwright.language._noun_phrases import NounPhraseReader
+
+_EXIST = (
+    ("there", "is"),
+    ("there", "are"),
+    ("there", "'s"),
+    ("there", "stands"),
+    ("there", "sits"),
+    ("there", "lies"),
+    ("you", "see"),
+    ("you", "can", "see"),
+    ("you", "have"),
+    ("we", "have"),
+    ("i", "have"),
+    ("contains",),
+    ("containing",),
+    ("includes",),
+    ("including",),
+    ("has",),
+    ("holds",),
+    ("ignore",),
+    ("ignoring",),
+    ("consists", "of"),
+    ("given",),
+    ("imagine",),
+    ("suppose",),
+)
+_IGNORED_PHRASES = (
+    ("go", "ahead", "and"),
+    ("go", "ahead"),
+    ("as", "a", "distractor"),
+    ("as", "an", "obstacle"),
+    ("as", "distractors"),
+    ("as", "clutter"),
+    ("as", "well"),
+    ("at", "the", "same", "time"),
+    ("one", "at", "a", "time"),
+    ("one", "by", "one"),
+    ("one", "after", "another"),
+    ("one", "after", "the", "other"),
+    ("by", "hand"),
+    ("for", "me"),
+    ("for", "us"),
+    ("if", "possible"),
+    ("if", "you", "can"),
+    ("if", "you", "would"),
+    ("in", "the", "air"),
+    ("in", "air"),
+    ("in", "place"),
+    ("into", "place"),
+    ("in", "position"),
+    ("in", "your", "hand"),
+    ("in", "your", "gripper"),
+    ("in", "hand"),
+    ("of", "course"),
+    ("in", "the", "scene"),
+    ("in", "the", "background"),
+    ("nearby",),
+    ("as", "usual"),
+    ("in", "order", "to"),
+    ("by", "themselves"),
+    ("you", "are", "holding"),
+    ("make", "sure", "to"),
+    ("make", "sure", "that"),
+    ("from", "the", "scene"),
+    ("over", "there"),
+    ("right", "now"),
+    ("hold", "of"),
+    ("at", "once"),
+    ("in", "total"),
+    ("so", "that"),
+    ("right", "away"),
+    ("in", "a", "row"),
+)
+_HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
+_BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
+_LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
+_REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
+_NEGATIONS = lex.bag("not never without avoid avoiding except don t") | {"n't"}
+_RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}
+_MEASURES = lex.bag("cm mm m centimeters centimetres millimeters millimetres meters metres inches inch degrees")
+
+
+class Chunker:
+    """Turns tokens into items and remembers which tokens it did not understand."""
+
+    def __init__(self, tokens: list[Token], reader: NounPhraseReader) -> None:
+        self._tokens = tokens
+        self._words = [token.text for token in tokens]
+        self._reader = reader
+        self.items: list[Item] = []
+        self.unknown: set[int] = set()
+
+    def run(self) -> list[Item]:
+        """Return the items of the sentence in order."""
+        at = 0
+        while at < len(self._tokens):
+            at = self._step(at)
+        return self.items
+
+    def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
+        return tuple(self._words[at : at + len(phrase)]) == phrase
+
+    def _longest(self, at: int, table: object) -> tuple[str, ...] | None:
+        for length in range(6, 0, -1):
+            phrase = tuple(self._words[at : at + length])
+            if len(phrase) == length and phrase in table:  # type: ignore[operator]
+                return phrase
+        return None
+
+    def _add(self, kind: ItemKind, start: int, end: int, word: str = "") -> Item:
+        item = Item(kind, (start, end), word or " ".join(self._words[start:end]))
+        self.items.append(item)
+        return item
+
+    def _previous(self) -> Item | None:
+        return self.items[-1] if self.items else None
+
+    def _step(self, at: int) -> int:
+        for reader in (
+            self._punctuation,
+            self._connective,
+            self._negation,
+            self._ignored_phrase,
+            self._existence,
+            self._verb,
+            self._relation,
+            self._direction,
+            self._noun_phrase,
+            self._small_word,
+        ):
+            end = reader(at)
+            if end > at:
+                return end
+        self.unknown.add(at)
+        return at + 1
+
+    def _punctuation(self, at: int) -> int:
+        word = self._words[at]
+        if word in ".;!?\n":
+            self._add("stop", at, at + 1)
+        elif word in ",:()":
+            self._add("conn", at, at + 1, ",")
+        else:
+            return at
+        return at + 1
+
+    def _connective(self, at: int) -> int:
+        word = self._words[at]
+        previous = self._previous()
+        for phrase in (
+            ("and", "then"),
+            ("after", "that"),
+            ("after", "this"),
+            ("then",),
+            ("followed", "by"),
+            ("once", "done"),
+        ):
+            if self._has(at, phrase):
+                self._add("conn", at, at + len(phrase), "then")
+                return at + len(phrase)
+        if word in ("and", "&", "plus", "while"):
+            self._add("conn", at, at + 1, "and")
+            return at + 1
+        if self._has(at, ("as", "well", "as")) or self._has(at, ("along", "with")):
+            self._add("conn", at, at + 2 + (word == "as"), "and")
+            return at + 2 + (word == "as")
+        if word in ("before", "after", "once", "when", "until") or self._has(at, ("prior", "to")):
+            end = at + (2 if word == "prior" else 1)
+            if word != "before" or self._clause_ahead(end):
+                if word == "once" and previous is None and not self._clause_ahead(end):
+                    return at
+                self._add("order", at, end, "before" if word in ("before", "prior", "until") else "after")
+                return end
+        if word == "as" and self._has(at, ("as", "soon", "as")):
+            self._add("order", at, at + 3, "after")
+            return at + 3
+        return at
+
+    def _clause_ahead(self, at: int) -> bool:
+        for k in range(at, min(at + 7, len(self._words))):
+            if self._words[k] in lex.VERBS and self._words[k] not in ("hook", "set", "rest"):
+                return True
+            if self._words[k] in ",.;":
+                return False
+        return False
+
+    def _negation(self, at: int) -> int:
+        word = self._words[at]
+        if word in _NEGATIONS or self._has(at, ("do", "n't")):
+            end = at + (2 if word == "do" else 1)
+            self._add("neg", at, end)
+            return end
+        if self._has(at, ("rather", "than")) or self._has(at, ("instead", "of")):
+            self._add("neg", at, at + 2)
+            return at + 2
+        return at
+
+    def _ignored_phrase(self, at: int) -> int:
+        phrase: tuple[str, ...]
+        for phrase in _HOLD_OF:
+            if self._has(at, phrase):
+                item = self._add("verb", at, at + len(phrase))
+                item.frame = "pick"
+                return at + len(phrase)
+        for phrase in _IGNORED_PHRASES:
+            if self._has(at, phrase):
+                return at + len(phrase)
+        return at
+
+    def _existence(self, at: int) -> int:
+        for phrase in _EXIST:
+            if self._has(at, phrase):
+                if phrase in (("has",), ("holds",)) and not self._after_noun():
+                    return at
+                self._add("exist", at, at + len(phrase))
+                return at + len(phrase)
+        if self._words[at] in ("with", "without"):
+            self._add("with", at, at + 1)
+            return at + 1
+        return at
+
+    def _after_noun(self) -> bool:
+        previous = self._previous()
+        return previous is not None and previous.kind == "np"
+
+    def _verb(self, at: int) -> int:
+        word = self._words[at]
+        following = self._words[at + 1] if at + 1 < len(self._words) else ""
+        if word in _BE and not self._imperative_be(at, word):
+            return self._copula(at)
+        if word in _LOCATED and self._after_noun() and self._located(at):
+            return self._located(at)
+        if word not in lex.VERBS:
+            return at
+        frame, form = lex.VERBS[word]
+        if word in ("close", "closes") and following in ("to", "by"):
+            return at
+        if word in _RESULTS and self._after_noun() and not self._starts_noun(at + 1):
+            self._add("result", at, at + 1, _RESULTS[word])
+            return at + 1
+        if word == "hook" and not self._starts_noun(at + 1):
+            return at
+        if word == "hand" and following not in ("me", "us", "it", "over", "the", "them"):
+            return at
+        if word in ("leave", "leaving") and "alone" in self._words[at : at + 6]:
+            self._add("exist", at, at + 1)
+            return at + 1
+        if frame == "go" and form == "base" and following in ("ahead",):
+            return at
+        if word in ("closed", "opened") and self._after_noun() and not self._has(at - 1, ("be",)):
+            self._add("result", at, at + 1, "closed" if word == "closed" else "open")
+            return at + 1
+        if form == "ing" and frame in ("hold", "pick") and self._after_noun() and self._part_ahead(at + 1):
+            self._add("region", at, at + 1)
+            return at + 1
+        item = self._add("verb", at, at + 1)
+        item.frame, item.form = frame, form
+        item.passive = form == "past" or (word in ("put", "set", "hung") and self._words[at - 1 : at] == ["be"])
+        return at + 1
+
+    def _imperative_be(self, at: int, word: str) -> bool:
+        return word in ("stand", "sit", "rest", "rests") and not self._after_noun() and word in lex.VERBS
+
+    def _starts_noun(self, at: int) -> bool:
+        if at >= len(self._words):
+            return False
+        word = self._words[at]
+        if word in lex.DETERMINERS or word in ("it", "them") or word in lex.COLOUR_WORDS:
+            return True
+        return self._reader.starts_object(self._words, at)
+
+    def _part_ahead(self, at: int) -> bool:
+        words = self._words[at : at + 5]
+        for k, word in enumerate(words):
+            if word in lex.PARTS:
+                return True
+            if word in ("it", "them"):
+                return k + 1 < len(words) and words[k + 1] in _REGION_LEADS
+            if word not in ("its", "the", "their", "onto", "on", "only", "just"):
+                return False
+        return False
+
+    def _copula(self, at: int) -> int:
+        end = at + 1
+        if (
+            self._words[at] in ("sits", "stands", "lies", "rests")
+            or self._after_noun()
+            or self._words[at] in ("is", "are")
+        ):
+            self._add("be", at, end)
+            return end
+        return at if self._words[at] in lex.VERBS else end
+
+    def _located(self, at: int) -> int:
+        """Return the end of ``that is standing`` when a relation follows, else ``at``."""
+        k = at
+        while k < len(self._words) and (self._words[k] in _LOCATED or self._words[k] in _BE or self._words[k] == "'s"):
+            k += 1
+        phrase = self._longest(k, lex.RELATION_PHRASES)
+        if phrase is None and self._words[k : k + 1]:
+            if self._words[k] in lex.COLOUR_WORDS and self.items[-1].np is not None:
+                self.items[-1].np.attributes.setdefault("colour", lex.COLOUR_WORDS[self._words[k]])
+                return k + 1
+            return at
+        if phrase is None or (self._words[at] == "placed" and self._passive_before()):
+            return at
+        if self._words[at : at + 1] == ["that"] and k == at + 1:
+            return at
+        item = self._add("rel", at, k + len(phrase))
+        item.phrase, item.explicit = lex.RELATION_PHRASES[phrase], True
+        return k + len(phrase)
+
+    def _passive_before(self) -> bool:
+        return not any(item.kind == "verb" for item in self.items)
+
+    def _relation(self, at: int) -> int:
+        word = self._words[at]
+        if word in _REGION_LEADS and self._part_ahead(at + 1):
+            self._add("region", at, at + 1)
+            return at + 1
+        phrase = self._longest(at, lex.RELATION_PHRASES)
+        if phrase is None:
+            return at
+        end = at + len(phrase)
+        relation = lex.RELATION_PHRASES[phrase]
+        following = self._words[end] if end < len(self._words) else ""
+        if phrase == ("to",) and (
+            following in lex.VERBS or following in ("be", "have") or following in lex.IGNORED - lex.DETERMINERS
+        ):
+            if following in ("there", "here") or self._reader.starts_object(self._words, end):
+                return at
+            return end
+        side = self._longest(at, lex.SIDE_PHRASES)
+        if side and len(side) > len(phrase) and self._words[at + len(side) : at + len(side) + 1] != ["of"]:
+            noun = self._reader.starts_object(self._words, at + len(side))
+            if not noun:
+                return at
+        if not self._target_ahead(end):
+            return at
+        item = self._add("rel", at, end)
+        item.phrase = relation
+        return end
+
+    def _target_ahead(self, at: int) -> bool:
+        while at < len(self._words) and self._words[at] in ("just", "right", "exactly", "only", "of"):
+            at += 1
+        return at < len(self._words) and self._reader.read(self._tokens, at) is not None
+
+    def _direction(self, at: int) -> int:
+        phrase = self._longest(at, lex.SIDE_PHRASES)
+        if phrase is None:
+            return at
+        item = self._add("side", at, at + len(phrase))
+        item.side = lex.SIDE_PHRASES[phrase]
+        return at + len(phrase)
+
+    def _noun_phrase(self, at: int) -> int:
+        if at + 1 < len(self._words) and self._words[at + 1] in _MEASURES:
+            self.unknown |= {at, at + 1}
+            return at + 2
+        if self._words[at] == "can" and not self._after_determiner(at):
+            previous = self._previous()
+            follows = self._words[at + 1] if at + 1 < len(self._words) else ""
+            if (previous is None or previous.kind in ("conn", "stop")) and follows in ("you", "we", "i", "u", "the"):
+                return at + 1
+        found = self._reader.read(self._tokens, at)
+        if found is None:
+            return at
+        phrase, end, unknown = found
+        self.unknown |= set(unknown)
+        if phrase.kind in ("robot", "manner"):
+            return end
+        item = self._add("np", at, end)
+        item.np = phrase
+        return end
+
+    def _after_determiner(self, at: int) -> bool:
+        return at > 0 and self._words[at - 1] in lex.DETERMINERS
+
+    def _small_word(self, at: int) -> int:
+        word = self._words[at]
+        return at + 1 if word in lex.IGNORED or word in _BE or word == "'s" or word in ("off", "together") else at

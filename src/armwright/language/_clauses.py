@@ -1,0 +1,389 @@
+"""Groups items into clauses: what is done, to what, where; and what is merely said to be there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armwright.core.task import RelationName
+from armwright.language._items import Item, NounPhrase
+from armwright.language.lexicon import FrameName, RelationPhrase
+
+ClauseKind = FrameName | Literal["describe"]
+
+
+@dataclass
+class Place:
+    """A prepositional phrase: a relation and what it is relative to.
+
+    Attributes:
+        phrase: The relation and whether it can only be a goal or a source.
+        targets: What it is relative to.
+        explicit: It belongs to the noun before it (``the can that is on the shelf``).
+        of: Which noun phrase it follows: -1 the object, else the index of an earlier place.
+    """
+
+    phrase: RelationPhrase
+    targets: list[NounPhrase]
+    explicit: bool = False
+    of: int = -1
+
+
+@dataclass
+class Clause:
+    """One verb with its arguments, or one description."""
+
+    kind: ClauseKind
+    word: str = ""
+    objects: list[NounPhrase] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    region: NounPhrase | None = None
+    side: RelationName | None = None
+    result: str = ""
+    instrument: NounPhrase | None = None
+    passive: bool = False
+    form: str = "base"
+    tokens: tuple[int, int] = (0, 0)
+    words_after: tuple[str, ...] = ()
+
+    def complete(self) -> bool:
+        """Return whether the clause has both something to act on and somewhere to act."""
+        return bool(self.objects) and bool(self.places)
+
+
+class ClauseReader:
+    """Reads clauses from items, in the order in which they are to be done."""
+
+    def __init__(self, items: list[Item]) -> None:
+        self._items = items
+        self._at = 0
+        self.rejected: list[tuple[int, int]] = []
+        self._clauses: list[Clause] = []
+
+    def run(self) -> list[Clause]:
+        """Return the clauses of the text, sentence by sentence, in order of execution."""
+        ordered: list[Clause] = []
+        while self._at < len(self._items):
+            self._clauses = []
+            self._sentence()
+            ordered += self._clauses
+        return ordered
+
+    def _peek(self, ahead: int = 0) -> Item | None:
+        at = self._at + ahead
+        return self._items[at] if at < len(self._items) else None
+
+    def _sentence(self) -> None:
+        subjects: list[NounPhrase] = []
+        fronted: list[Place] = []
+        reorder: tuple[str, int] | None = None
+        negated = False
+        while (item := self._peek()) is not None:
+            if item.kind == "stop":
+                self._at += 1
+                break
+            if item.kind == "conn":
+                self._at += 1
+            elif item.kind == "neg":
+                self._at += 1
+                negated = True
+                self.rejected.append(item.tokens)
+            elif item.kind == "order":
+                self._at += 1
+                reorder = (item.word, len(self._clauses))
+                if subjects or fronted:
+                    self._describe(subjects, fronted)
+                    subjects, fronted = [], []
+            elif item.kind == "verb":
+                clause = self._verb_clause(item, subjects, fronted)
+                subjects, fronted = [], []
+                if negated:
+                    self.rejected.append(clause.tokens)
+                    negated = False
+                    continue
+                self._append(clause, reorder)
+                if reorder is not None and self._order_done(reorder):
+                    reorder = None
+            elif item.kind in ("exist", "be", "with"):
+                self._at += 1
+                if negated or item.word == "without":
+                    self._skip_phrase(item)
+                    negated = False
+                    continue
+                self._existence(item, subjects, fronted)
+                subjects, fronted = [], []
+            elif item.kind == "rel":
+                place = self._place()
+                if subjects and not self._verb_next():
+                    place.of = -1
+                if place.targets:
+                    fronted.append(place)
+            elif item.kind == "np" and item.np is not None:
+                if negated:
+                    self.rejected.append(item.tokens)
+                    self._at += 1
+                    negated = False
+                    continue
+                if self._gapped() and self._clauses and not fronted and not subjects:
+                    self._gap()
+                    continue
+                subjects += self._nouns()
+            else:
+                self._at += 1
+                self.rejected.append(item.tokens)
+        if subjects or fronted:
+            self._describe(subjects, fronted)
+
+    def _append(self, clause: Clause, reorder: tuple[str, int] | None) -> None:
+        """Add a clause where it belongs in time.
+
+        ``before B, A`` and ``A before B`` both mean A then B; ``after B, A`` and ``A after B`` both mean B then A.
+        """
+        if reorder is None:
+            self._clauses.append(clause)
+            return
+        word, mark = reorder
+        leading = mark == 0 or all(c.kind == "describe" for c in self._clauses[:mark])
+        if word == "after" and not leading:
+            extra = len(self._clauses) - mark
+            first = next((k for k, c in enumerate(self._clauses) if c.kind != "describe"), mark)
+            start = max(first, mark - 1 - self._span_before(mark))
+            self._clauses.insert(start + max(0, extra), clause)
+        elif word == "before" and leading and len(self._clauses) > mark:
+            self._clauses.insert(len(self._clauses) - 1, clause)
+        else:
+            self._clauses.append(clause)
+
+    def _span_before(self, mark: int) -> int:
+        """Count the clauses joined to the one before ``mark`` (``pick X and place it on Y after …``)."""
+        return sum(1 for clause in self._clauses[:mark] if clause.kind != "describe")
+
+    def _order_done(self, reorder: tuple[str, int]) -> bool:
+        word, mark = reorder
+        leading = mark == 0 or all(c.kind == "describe" for c in self._clauses[:mark])
+        if word == "before" and leading:
+            return len(self._clauses) - mark >= 2
+        return False
+
+    def _verb_next(self) -> bool:
+        item = self._peek()
+        return item is not None and item.kind == "verb"
+
+    def _nouns(self) -> list[NounPhrase]:
+        """Read noun phrases joined by commas and *and*."""
+        nouns: list[NounPhrase] = []
+        while (item := self._peek()) is not None and item.kind == "np" and item.np is not None:
+            nouns.append(item.np)
+            self._at += 1
+            ahead = 0
+            while (
+                (following := self._peek(ahead)) is not None
+                and following.kind == "conn"
+                and following.word in (",", "and")
+            ):
+                ahead += 1
+            after = self._peek(ahead)
+            if not ahead or after is None or after.kind != "np":
+                break
+            if self._peek(ahead + 1) is not None and self._subject_of_verb(ahead):
+                break
+            self._at += ahead
+        return nouns
+
+    def _subject_of_verb(self, ahead: int) -> bool:
+        """Return whether the noun phrase ``ahead`` is the subject of a clause of its own."""
+        following = self._peek(ahead + 1)
+        return (
+            following is not None and following.kind in ("be", "verb") and (following.kind == "be" or following.passive)
+        )
+
+    def _place(self) -> Place:
+        item = self._peek()
+        assert item is not None and item.phrase is not None
+        self._at += 1
+        place = Place(item.phrase, [], item.explicit)
+        following = self._peek()
+        if following is not None and following.kind == "np" and following.np is not None:
+            place.targets.append(following.np)
+            self._at += 1
+        return place
+
+    def _gapped(self, ahead: int = 0) -> bool:
+        """Return whether ``NP (and NP)* REL`` follows: a clause whose verb was left out."""
+        item = self._peek(ahead)
+        while item is not None and item.kind == "np":
+            item = self._peek(ahead + 1)
+            if item is not None and item.kind in ("rel", "side") and not item.explicit:
+                return item.phrase is None or not item.phrase.source
+            ahead += 1
+            while item is not None and item.kind == "conn" and item.word in (",", "and"):
+                ahead += 1
+                item = self._peek(ahead)
+        return False
+
+    def _gap(self) -> None:
+        last = self._clauses[-1]
+        clause = Clause(last.kind, last.word, self._nouns(), passive=last.passive)
+        self._arguments(clause)
+        self._clauses.append(clause)
+
+    def _verb_clause(self, item: Item, subjects: list[NounPhrase], fronted: list[Place]) -> Clause:
+        assert item.frame is not None
+        self._at += 1
+        clause = Clause(item.frame, item.word, passive=item.passive, form=item.form)
+        first = item.tokens[0]
+        self._arguments(clause)
+        if subjects and not clause.objects:
+            clause.objects = subjects
+            clause.places = [*fronted, *clause.places] if not clause.places else clause.places
+            if clause.places and fronted and clause.places[0] is not fronted[0]:
+                for place in fronted:
+                    place.explicit = True
+                clause.places = [*fronted, *clause.places]
+        elif subjects:
+            self._describe(subjects, fronted)
+        else:
+            clause.places += fronted
+        end = self._items[self._at - 1].tokens[1]
+        clause.tokens = (first, end)
+        return clause
+
+    def _arguments(self, clause: Clause) -> None:
+        """Read what follows a verb up to the next clause."""
+        while (item := self._peek()) is not None:
+            if item.kind == "np" and item.np is not None:
+                if not clause.objects and not clause.places:
+                    clause.objects = self._nouns()
+                elif not clause.objects and clause.places and not clause.places[-1].targets:
+                    clause.places[-1].targets.append(item.np)
+                    self._at += 1
+                elif not clause.objects:
+                    clause.objects = self._nouns()
+                elif item.np.kind in ("pronoun",) and item.np.head == "there":
+                    clause.places.append(Place(RelationPhrase(None, goal=True), [item.np]))
+                    self._at += 1
+                else:
+                    return
+            elif item.kind == "rel":
+                place = self._place()
+                place.of = len(clause.places) - 1 if clause.objects or clause.places else -1
+                if not place.targets:
+                    self.rejected.append(item.tokens)
+                    continue
+                clause.places.append(place)
+            elif item.kind == "region":
+                self._at += 1
+                self._region(clause)
+            elif item.kind == "side":
+                clause.side = item.side
+                self._at += 1
+            elif item.kind == "result":
+                clause.result = item.word
+                self._at += 1
+            elif item.kind == "with":
+                following = self._peek(1)
+                if following is None or following.kind != "np" or following.np is None or item.word == "without":
+                    return
+                if clause.kind in ("pour", "fill") or following.np.kind in ("robot", "part", "substance"):
+                    clause.instrument = following.np
+                    self._at += 2
+                    if following.np.kind == "part":
+                        clause.instrument = None
+                else:
+                    return
+            elif item.kind == "conn" and item.word in (",", "and"):
+                if not self._continues(clause):
+                    return
+            else:
+                return
+
+    def _region(self, clause: Clause) -> None:
+        item = self._peek()
+        while item is not None and item.kind in ("np", "region"):
+            if item.kind == "region":
+                self._at += 1
+            elif item.np is not None and (item.np.part or item.np.kind == "pronoun"):
+                if item.np.part:
+                    clause.region = item.np
+                self._at += 1
+                if item.np.part:
+                    return
+            else:
+                return
+            item = self._peek()
+
+    def _continues(self, clause: Clause) -> bool:
+        """Consume a comma or *and* if the clause goes on after it."""
+        ahead = 0
+        while (item := self._peek(ahead)) is not None and item.kind == "conn" and item.word in (",", "and"):
+            ahead += 1
+        if item is None:
+            return False
+        if item.kind in ("rel", "region", "side") and (clause.objects or clause.places):
+            if item.kind == "rel" and self._fronts_next(ahead):
+                return False
+            self._at += ahead
+            return True
+        if item.kind == "np" and clause.places and not self._gapped(ahead) and not self._subject_of_verb(ahead):
+            verb = self._peek(ahead + 1)
+            if verb is not None and verb.kind in ("verb", "exist"):
+                return False
+            assert item.np is not None
+            clause.places[-1].targets.append(item.np)
+            self._at += ahead + 1
+            return True
+        return False
+
+    def _fronts_next(self, ahead: int) -> bool:
+        """Return whether the relation ``ahead`` opens the next clause (``…, and in the bowl put the banana``)."""
+        verb = self._peek(ahead + 2)
+        return verb is not None and verb.kind in ("verb", "exist") and not verb.passive
+
+    def _skip_phrase(self, item: Item) -> None:
+        end = item.tokens[1]
+        while (following := self._peek()) is not None and following.kind in ("np", "rel", "verb", "region"):
+            end = following.tokens[1]
+            self._at += 1
+        self.rejected.append((item.tokens[0], end))
+
+    def _existence(self, item: Item, subjects: list[NounPhrase], fronted: list[Place]) -> None:
+        """Read ``there is a mug on the plate`` and ``the mug is on the plate``."""
+        if item.kind == "be" and subjects:
+            verb = self._peek()
+            if verb is not None and verb.kind == "verb":
+                clause = self._verb_clause(verb, subjects, fronted)
+                self._clauses.append(clause)
+                return
+        if subjects and item.kind == "exist":
+            self._describe(subjects, fronted)
+            fronted = []
+            subjects = []
+        self._describe(subjects, [])
+        while True:
+            nouns = self._nouns() if (following := self._peek()) is not None and following.kind == "np" else subjects
+            places: list[Place] = []
+            while (following := self._peek()) is not None and following.kind == "rel":
+                place = self._place()
+                place.of = len(places) - 1
+                places.append(place)
+                ahead = 0
+                while (joint := self._peek(ahead)) is not None and joint.kind == "conn" and joint.word in (",", "and"):
+                    ahead += 1
+                if ahead and joint is not None and joint.kind == "rel" and not self._fronts_next(ahead):
+                    self._at += ahead
+                    place.of = -1
+            self._describe(nouns, [*fronted, *places])
+            ahead = 0
+            while (joint := self._peek(ahead)) is not None and joint.kind == "conn" and joint.word in (",", "and"):
+                ahead += 1
+            if not ahead or joint is None or joint.kind != "np" or self._verb_after(ahead):
+                return
+            self._at += ahead
+
+    def _verb_after(self, ahead: int) -> bool:
+        following = self._peek(ahead + 1)
+        return following is not None and following.kind in ("verb", "be")
+
+    def _describe(self, subjects: list[NounPhrase], places: list[Place]) -> None:
+        if subjects or places:
+            self._clauses.append(Clause("describe", objects=list(subjects), places=list(places)))

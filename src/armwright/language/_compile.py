@@ -1,0 +1,480 @@
+"""Turns clauses into a scene and ordered primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from armwright.assets.catalog import CATALOG, CategoryInfo
+from armwright.core.errors import UsageError
+from armwright.core.task import PrimitiveName, RelationName
+from armwright.language import checks
+from armwright.language import lexicon as lex
+from armwright.language._clauses import Clause, Place
+from armwright.language._items import NounPhrase
+from armwright.language._referents import TABLE, Discourse, Entity, Referent, Test, anything
+
+
+@dataclass
+class Step:
+    """A primitive over entities."""
+
+    name: PrimitiveName
+    object: Entity
+    target: Referent | None = None
+    relation: RelationName | None = None
+
+
+def _movable(entity: Entity) -> bool:
+    return not entity.info.static
+
+
+def _openable(entity: Entity) -> bool:
+    return "Openable Handle" in entity.info.regions
+
+
+def _pours(entity: Entity) -> bool:
+    return checks.can_pour(entity.info)
+
+
+def _hangable(info: CategoryInfo) -> bool:
+    return "Hanging Handle" in info.regions
+
+
+def _hooked(info: CategoryInfo) -> bool:
+    return "Hook" in info.regions
+
+
+def _pourable_into(info: CategoryInfo) -> bool:
+    return "Pour In" in info.regions
+
+
+def _receiver(entity: Entity) -> bool:
+    return entity.info.receives_in or entity.info.receives_on
+
+
+class Compiler:
+    """Collects entities, initial relations and steps, clause by clause."""
+
+    def __init__(self) -> None:
+        self.talk = Discourse()
+        self.steps: list[Step] = []
+        self.relations: list[tuple[Entity, RelationName, Entity]] = []
+        self.rejected: list[tuple[int, int]] = []
+
+    def run(self, clauses: Sequence[Clause]) -> None:
+        """Compile clauses in order.
+
+        Raises:
+            UsageError: Something asked for is impossible or unknown.
+        """
+        for clause in clauses:
+            if clause.kind == "describe":
+                self._describe(clause)
+            else:
+                getattr(self, f"_{clause.kind}")(clause)
+
+    def _describe(self, clause: Clause) -> None:
+        nouns = [np for np in clause.objects if self._known(np)]
+        places = [place for place in clause.places if all(map(self._known, place.targets))]
+        subjects = [e for np in nouns for e in self.talk.resolve(np, describing=True) if isinstance(e, Entity)]
+        self._locate(subjects, places, describing=True)
+        self.talk.mention(subjects)
+
+    def _known(self, phrase: NounPhrase) -> bool:
+        """Return whether a mention in a description is of the catalog; else note it as not understood."""
+        if phrase.kind == "unknown" or (phrase.kind == "generic" and not lex.GENERIC_NOUNS[phrase.head]):
+            self.rejected.append(phrase.tokens)
+            return False
+        return phrase.kind not in ("substance", "part")
+
+    def _locate(self, subjects: Sequence[Entity], places: Sequence[Place], *, describing: bool = False) -> None:
+        """Record where things are before anything moves."""
+        previous: list[Referent] = list(subjects)
+        for place in places:
+            around: Sequence[Referent] = subjects if place.of < 0 else previous
+            movers = [e for e in around if isinstance(e, Entity)]
+            targets: list[Referent] = []
+            for np in place.targets:
+                if not self._known(np):
+                    continue
+                targets += self.talk.resolve(np, describing=describing, exclude=movers)
+            for k, mover in enumerate(movers):
+                for target in targets if len(targets) != len(movers) else [targets[k]]:
+                    self._relate(mover, place, target)
+            previous = targets
+            self.talk.mention([t for t in targets if isinstance(t, Entity)])
+
+    def _relate(self, mover: Entity, place: Place, target: Referent) -> None:
+        if not isinstance(target, Entity) or mover.moved or mover is target:
+            return
+        relation = self._source_relation(place, target)
+        relation = checks.settle(mover.info, relation, target.info)
+        edge = (mover, relation, target)
+        if edge not in self.relations:
+            self.relations.append(edge)
+
+    def _source_relation(self, place: Place, target: Entity) -> RelationName:
+        if place.phrase.relation is not None:
+            return place.phrase.relation
+        if place.phrase.source:
+            return checks.default_source(target.info, "from")
+        return checks.default_goal(target.info)
+
+    def _entities(self, clause: Clause, *, action: str, test: Test = anything) -> list[Entity]:
+        """Return what the clause acts on."""
+        if not clause.objects:
+            if self.talk.held is not None:
+                return [self.talk.held]
+            if self.talk.salient and clause.places:
+                return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
+            raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
+        found: list[Entity] = []
+        for np in clause.objects:
+            for entity in self.talk.resolve(np, exclude=found if np.kind != "pronoun" else (), test=test):
+                if not isinstance(entity, Entity):
+                    raise UsageError(f"cannot {action} the table.", hint="It is fixed; name an object on it.")
+                if entity not in found:
+                    found.append(entity)
+            if np.part and np.kind in ("object", "part", "one", "generic"):
+                self._hold_by(found[-1:], np.part)
+        if clause.region is not None and clause.region.part:
+            self._hold_by(found, clause.region.part)
+        return found
+
+    def _hold_by(self, entities: Sequence[Entity], part: str) -> None:
+        for entity in entities:
+            if part == "handle":
+                self.talk.needs_handle(entity)
+            entity.part = part
+
+    def _split_places(self, clause: Clause, objects: Sequence[Entity], *, goals: bool) -> Place | None:
+        """Find the phrase that says where to; record the others as where things are."""
+        places = list(clause.places)
+        only_goal = next((k for k, p in enumerate(places) if p.phrase.goal and not p.explicit), None)
+        chosen: int | None = only_goal
+        if chosen is None and goals:
+            chosen = next((k for k, p in enumerate(places) if not p.explicit and not p.phrase.source), None)
+            later = [k for k, p in enumerate(places) if not p.explicit and not p.phrase.source and k != chosen]
+            if chosen is not None and later and self._must_shift(places, chosen, later[0], objects):
+                chosen = later[0]
+        before = places[:chosen] if chosen is not None else places
+        self._locate(objects, [p for p in before if not p.phrase.goal])
+        if chosen is None:
+            return None
+        goal = places[chosen]
+        after = places[chosen + 1 :]
+        if after:
+            self._after_goal(goal, after, objects)
+        return goal
+
+    def _must_shift(self, places: Sequence[Place], chosen: int, later: int, objects: Sequence[Entity]) -> bool:
+        """Return whether reading the later phrase as being about the target is impossible."""
+        first, second = places[chosen].targets, places[later].targets
+        if not first or not second or first[0].category is None or second[0].category is None:
+            return bool(first and first[0].kind == "surface" and second and second[0].kind == "object")
+        relation = places[later].phrase.relation
+        if relation not in ("in", "on"):
+            return False
+        target, ground = CATALOG[first[0].category], CATALOG[second[0].category]
+        if target.static:
+            return True
+        try:
+            checks.settle(target, relation, ground)
+        except UsageError:
+            return True
+        return False
+
+    def _after_goal(self, goal: Place, after: Sequence[Place], objects: Sequence[Entity]) -> None:
+        kept = []
+        for place in after:
+            if place.phrase.source:
+                self._locate(objects, [place])
+            elif not any(np.kind == "surface" for np in place.targets):
+                place.of = -1
+                kept.append(place)
+        if kept:
+            targets = [t for np in goal.targets for t in self.talk.resolve(np, exclude=objects)]
+            self._locate([t for t in targets if isinstance(t, Entity)], kept)
+
+    def _targets(self, goal: Place, objects: Sequence[Entity], *, test: Test = _receiver) -> list[Referent]:
+        found: list[Referent] = []
+        for np in goal.targets:
+            if np.kind == "pronoun" and np.head == "it" and objects and self._reflexive(np):
+                raise UsageError(
+                    f"cannot put the {objects[0].category} relative to itself.", hint="Name another place."
+                )
+            found += self.talk.resolve(np, exclude=objects, test=test)
+        if not found:
+            raise UsageError("it is not said where to.", hint="Say for example: … on the plate.")
+        return found
+
+    def _reflexive(self, np: NounPhrase) -> bool:
+        return np.tokens in self.reflexive
+
+    reflexive: frozenset[tuple[int, int]] = frozenset()
+
+    def _take(self, entity: Entity, action: str) -> None:
+        """Have the hand hold ``entity``."""
+        checks.require_movable(entity.info, action)
+        entity.manipulated = True
+        if self.talk.held is entity and self.steps and self._last_pick() is entity:
+            return
+        for k in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[k]
+            if step.object is entity:
+                if step.name == "pick":
+                    del self.steps[k]
+                break
+        self.steps.append(Step("pick", entity))
+        self.talk.held = entity
+
+    def _last_pick(self) -> Entity | None:
+        return next((step.object for step in reversed(self.steps) if step.name == "pick"), None)
+
+    def _pick(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_movable, action="pick up")
+        if clause.result == "open" and all(map(_openable, objects)):
+            return self._act("open", objects)
+        lid = clause.objects[:1] and clause.objects[0].part == "lid"
+        if lid and any(p.phrase.source for p in clause.places):
+            return self._act("open", objects)
+        lifts = clause.word.split()[0] in lex.LIFTING
+        above = any(p.phrase.relation == "above" and not p.explicit for p in clause.places)
+        goal = self._split_places(clause, objects, goals=lifts and above)
+        if goal is not None:
+            self._put(objects, goal, clause)
+            return None
+        for entity in objects:
+            self._take(entity, "pick up")
+        self.talk.mention(objects)
+        return None
+
+    def _place(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_movable, action="place")
+        if clause.result == "stacked":
+            self._pile(objects, None)
+            return None
+        goal = self._split_places(clause, objects, goals=True)
+        if goal is None:
+            if clause.side is not None:
+                return self._release(objects, None, clause.side)
+            if "down" in clause.words_after or "back" in clause.words_after or self._putting_down(clause):
+                return self._release(objects, TABLE, "on")
+            raise UsageError(
+                f"it is not said where to place the {objects[0].category.replace('_', ' ')}.",
+                hint="Say for example: … on the plate.",
+            )
+        self._put(objects, goal, clause)
+        return None
+
+    _go = _place
+
+    def _putting_down(self, clause: Clause) -> bool:
+        return clause.word in ("drop", "release", "dropping", "releasing") and self.talk.held is not None
+
+    def _release(self, objects: Sequence[Entity], target: Referent | None, relation: RelationName) -> None:
+        for entity in objects:
+            self._take(entity, "place")
+            self.steps.append(Step("place", entity, target, relation))
+            entity.moved, self.talk.held = True, None
+        self.talk.mention(objects)
+
+    def _put(self, objects: Sequence[Entity], goal: Place, clause: Clause) -> None:
+        if clause.objects[:1] and clause.objects[0].part == "lid" and self._on_own(objects, goal):
+            self._act("close", objects)
+            return
+        targets = self._targets(goal, objects)
+        for k, entity in enumerate(objects):
+            target = targets[k] if len(targets) == len(objects) else targets[0]
+            self._put_one(entity, goal, target)
+        self.talk.place = targets[0]
+        self.talk.mention([t for t in targets if isinstance(t, Entity)])
+        self.talk.mention(objects)
+
+    def _on_own(self, objects: Sequence[Entity], goal: Place) -> bool:
+        return any(np.category == objects[0].category for np in goal.targets)
+
+    def _put_one(self, entity: Entity, goal: Place, target: Referent) -> None:
+        relation: RelationName
+        if not isinstance(target, Entity):
+            relation = goal.phrase.relation or "on"
+            if relation in ("in", "under"):
+                raise UsageError(f"nothing can be put {relation} the table.", hint="Say: on the table.")
+            checks.require_movable(entity.info, "place")
+            self._take(entity, "place")
+            name: PrimitiveName = "hold" if relation == "above" else "place"
+            self.steps.append(Step(name, entity, TABLE, relation))
+            entity.moved, self.talk.held = True, entity if name == "hold" else None
+            return
+        checks.require_movable(entity.info, "place")
+        if target.category == "mug_rack" and (goal.phrase.relation in ("on", "in", None)):
+            self._hang_one(entity, target)
+            return
+        relation = goal.phrase.relation or checks.default_goal(target.info)
+        relation = checks.settle(entity.info, relation, target.info)
+        self._take(entity, "place")
+        if relation == "above":
+            self.steps.append(Step("hold", entity, target, relation))
+            return
+        self.steps.append(Step("place", entity, target, relation))
+        entity.moved, self.talk.held = True, None
+
+    def _hold(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_movable, action="hold")
+        goal = self._split_places(clause, objects, goals=True)
+        for entity in objects:
+            self._take(entity, "hold")
+            target = self._targets(goal, objects)[0] if goal else None
+            relation = goal.phrase.relation if goal else None
+            self.steps.append(Step("hold", entity, target, relation))
+            entity.moved = True
+            if isinstance(target, Entity):
+                self.talk.mention([target])
+        self.talk.mention(objects)
+
+    def _hang_one(self, entity: Entity, rack: Entity) -> None:
+        self.talk.needs_handle(entity)
+        checks.require_movable(entity.info, "hang")
+        checks.require(entity.info, "hang", _hangable)
+        self._take(entity, "hang")
+        self.steps.append(Step("hang", entity, rack, "on"))
+        entity.moved, self.talk.held = True, None
+
+    def _hang(self, clause: Clause) -> None:
+        region, clause.region = clause.region, None
+        objects = self._entities(clause, test=_movable, action="hang")
+        if region is not None and region.part not in (None, "handle"):
+            self._hold_by(objects, str(region.part))
+        goal = self._split_places(clause, objects, goals=True)
+        targets: list[Referent]
+        if goal is None:
+            racks = [e for e in self.talk.entities if e.category == "mug_rack"]
+            if not racks:
+                racks = [self.talk.create("mug_rack", {}, "rack")]
+                self.talk.assumptions.append("hung on a mug rack")
+            targets = [racks[-1]]
+        else:
+            targets = self._targets(goal, objects)
+        for entity in objects:
+            rack = targets[0]
+            if not isinstance(rack, Entity):
+                raise UsageError("nothing can be hung on the table.", hint="Possible: on the mug rack.")
+            checks.require(rack.info, "hang something on", _hooked)
+            self._hang_one(entity, rack)
+            self.talk.mention([rack])
+        self.talk.mention(objects)
+
+    def _stack(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_movable, action="stack")
+        goal = self._split_places(clause, objects, goals=True)
+        target = self._targets(goal, objects)[0] if goal else None
+        self._pile(objects, target)
+
+    def _pile(self, objects: Sequence[Entity], target: Referent | None) -> None:
+        rest = list(objects)
+        if target is None:
+            if len(rest) < 2:
+                raise UsageError("it is not said what to stack it on.", hint="Say for example: … on the blue cube.")
+            target, *rest = rest
+        for entity in rest:
+            if isinstance(target, Entity):
+                checks.settle(entity.info, "on", target.info)
+            self._take(entity, "stack")
+            self.steps.append(Step("place", entity, target, "on"))
+            entity.moved, self.talk.held = True, None
+            target = entity
+        self.talk.mention(objects)
+
+    def _pour(self, clause: Clause) -> None:
+        source = self._pour_source(clause)
+        goal = next((p for p in clause.places if not p.phrase.source and not p.explicit), None)
+        self._locate([source], [p for p in clause.places if p.explicit])
+        if goal is None:
+            raise UsageError("it is not said what to pour into.", hint="Say for example: … into the bowl.")
+        self._pour_into(source, self._targets(goal, [source], test=lambda e: "Pour In" in e.info.regions))
+
+    def _pour_into(self, source: Entity, targets: Sequence[Referent]) -> None:
+        checks.require_movable(source.info, "pour from")
+        checks.require(source.info, "pour from", checks.can_pour)
+        for target in targets:
+            if not isinstance(target, Entity):
+                raise UsageError("cannot pour onto the table.", hint="Name a container, such as the bowl.")
+            checks.require(target.info, "pour into", _pourable_into)
+            self._take(source, "pour from")
+            self.steps.append(Step("pour", source, target, "in"))
+            source.moved = True
+            self.talk.mention([target])
+        self.talk.mention([source])
+
+    def _pour_source(self, clause: Clause) -> Entity:
+        named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
+        sources = [np for p in clause.places if p.phrase.source for np in p.targets]
+        if clause.instrument is not None and clause.instrument.kind != "substance":
+            sources.append(clause.instrument)
+        for np in [*sources, *named]:
+            found = self.talk.resolve(np, test=_pours)
+            if found and isinstance(found[0], Entity):
+                if np.part and np.part != "lid":
+                    self._hold_by(found[:1], np.part)  # type: ignore[arg-type]
+                if clause.region is not None and clause.region.part:
+                    self._hold_by(found[:1], clause.region.part)  # type: ignore[arg-type]
+                return found[0]
+        if self.talk.held is not None:
+            return self.talk.held
+        known = [e for e in self.talk.salient if checks.can_pour(e.info)]
+        if known:
+            return known[-1]
+        raise UsageError("it is not said what to pour from.", hint="Say for example: pour the kettle into the bowl.")
+
+    def _fill(self, clause: Clause) -> None:
+        receivers = self._entities(clause, action="fill")
+        source = self._pour_source(Clause("pour", places=clause.places, instrument=clause.instrument))
+        self._pour_into(source, receivers)
+
+    def _push(self, clause: Clause) -> None:
+        self._shift("push", clause)
+
+    def _pull(self, clause: Clause) -> None:
+        self._shift("pull", clause)
+
+    def _shift(self, name: PrimitiveName, clause: Clause) -> None:
+        objects = self._entities(clause, test=lambda e: _movable(e) or _openable(e), action=name)
+        if clause.result and all(map(_openable, objects)):
+            return self._act("close" if clause.result == "closed" else "open", objects)
+        goal = self._split_places(clause, objects, goals=True)
+        for entity in objects:
+            able = "Openable Handle" in entity.info.regions or "Button" in entity.info.regions
+            if not able:
+                checks.require_movable(entity.info, name)
+            target: Referent | None = None
+            relation = clause.side
+            if goal is not None:
+                target = self._targets(goal, objects, test=anything)[0]
+                if isinstance(target, Entity):
+                    relation = goal.phrase.relation or "next_to"
+                    self.talk.mention([target])
+                else:
+                    target = None
+            entity.manipulated = True
+            self.steps.append(Step(name, entity, target, relation))
+            entity.moved = True
+        self.talk.mention(objects)
+        return None
+
+    def _act(self, name: PrimitiveName, objects: Sequence[Entity]) -> None:
+        for entity in objects:
+            checks.require(entity.info, name, checks.has_opening_part)
+            entity.manipulated = True
+            self.steps.append(Step(name, entity))
+        self.talk.mention(objects)
+
+    def _open(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_openable, action="open")
+        self._split_places(clause, objects, goals=False)
+        self._act("open", objects)
+
+    def _close(self, clause: Clause) -> None:
+        objects = self._entities(clause, test=_openable, action="close")
+        self._split_places(clause, objects, goals=False)
+        self._act("close", objects)

@@ -1,0 +1,97 @@
+"""What a sentence is cut into before its grammar is read: tokens, noun phrases, items."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armwright.core.task import RelationName
+from armwright.language.lexicon import FrameName, RelationPhrase, VerbForm
+
+_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|['’]s\b|n['’]t\b|[.,;:!?()&\n]", re.UNICODE)
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?!s\b)(?=\w)")
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or punctuation mark, lower-cased, with its place in the sentence."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_word(self) -> bool:
+        """True for a word of letters."""
+        return self.text[0].isalpha()
+
+
+def tokenize(sentence: str) -> list[Token]:
+    """Cut a sentence into lower-case words, numbers and punctuation."""
+    text = _APOSTROPHE.sub("_", sentence)
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        word = unicodedata.normalize("NFC", match.group().lower()).replace("’", "'")
+        tokens.append(Token(word, match.start(), match.end()))
+    return tokens
+
+
+NounKind = Literal["object", "surface", "pronoun", "one", "part", "substance", "generic", "unknown", "robot", "manner"]
+
+
+@dataclass
+class NounPhrase:
+    """A mention of something, before it is known which thing it is.
+
+    Attributes:
+        kind: What sort of mention this is.
+        head: The noun as said.
+        category: Catalog category, for ``object``.
+        attributes: colour, size, material.
+        count: How many, if a number was said.
+        plural: The noun was plural.
+        definite: ``the``, a possessive, or no article.
+        other: ``another``, ``the other``: not the one spoken of.
+        every: ``all``, ``both``, ``each``.
+        part: The part meant, if the phrase names one (``the handle of the mug``).
+        owner: Whose part, if said.
+        approximate: The category was found by likeness of meaning, not by name.
+        tokens: Token span.
+    """
+
+    kind: NounKind
+    head: str
+    category: str | None = None
+    attributes: dict[str, str] = field(default_factory=dict)
+    count: int | None = None
+    plural: bool = False
+    definite: bool = True
+    other: bool = False
+    every: bool = False
+    part: str | None = None
+    owner: NounPhrase | None = None
+    approximate: bool = False
+    tokens: tuple[int, int] = (0, 0)
+
+
+ItemKind = Literal[
+    "verb", "np", "rel", "side", "conn", "order", "stop", "exist", "be", "neg", "with", "result", "region"
+]
+
+
+@dataclass
+class Item:
+    """One grammatical unit and the token span it covers."""
+
+    kind: ItemKind
+    tokens: tuple[int, int]
+    word: str = ""
+    np: NounPhrase | None = None
+    frame: FrameName | None = None
+    form: VerbForm = "base"
+    passive: bool = False
+    phrase: RelationPhrase | None = None
+    explicit: bool = False
+    side: RelationName | None = None

@@ -1,0 +1,316 @@
+"""Reads one noun phrase: determiners, number, adjectives, the noun, the part, and what may follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from armwright.language import lexicon as lex
+from armwright.language._items import NounPhrase, Token
+from armwright.language.vocabulary import Vocabulary
+
+_STATES = lex.bag("open opened closed shut empty full clean dirty upright loose other same nice own given very")
+_SHADES = lex.bag("dark light bright pale deep shiny matte plain")
+_COLLECTIONS = lex.bag("pair couple stack pile set row group bunch number tower line piece pieces")
+_SEVERAL = {"some": 2, "several": 3, "few": 3, "many": 4}
+_ORDINALS = frozenset(("second", "third", "remaining", "last", "first"))
+_ROBOT = lex.bag("robot arm gripper hand fingers manipulator claw hands")
+_SCENE = lex.bag("scene setup environment background kitchen room picture")
+_ONE = frozenset(("one", "ones"))
+MAX_SKIPPED = 3
+"""Unknown words allowed between a determiner and its noun."""
+
+
+@dataclass
+class _Draft:
+    """What has been read of the phrase before its noun."""
+
+    attributes: dict[str, str] = field(default_factory=dict)
+    count: int | None = None
+    definite: bool = True
+    article: bool = False
+    other: bool = False
+    every: bool = False
+    unknown: list[int] = field(default_factory=list)
+    described: bool = False
+
+
+class NounPhraseReader:
+    """Reads noun phrases out of a token list.
+
+    Args:
+        vocabulary: Names of the catalog's objects.
+        nearest: Gives the category that an unknown noun most likely means, or None.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, *, nearest: Callable[[str], str | None]) -> None:
+        self._vocabulary = vocabulary
+        self._nearest = nearest
+
+    def read(self, tokens: list[Token], start: int) -> tuple[NounPhrase, int, list[int]] | None:
+        """Return the phrase that starts at ``start``, the index after it, and the tokens in it not understood."""
+        words = [token.text for token in tokens]
+        draft = _Draft()
+        at = self._determiners(words, start, draft)
+        at, head = self._to_noun(words, at, draft)
+        if head is None:
+            return self._without_noun(words, start, at, draft)
+        phrase, at = head
+        phrase.attributes = draft.attributes
+        phrase.count = draft.count
+        phrase.definite = draft.definite
+        phrase.other = draft.other
+        phrase.every = draft.every
+        if phrase.category is None and phrase.kind == "object":
+            phrase.kind = "unknown"
+        at = self._part_after(words, at, phrase)
+        at = self._of(tokens, words, at, phrase, draft)
+        phrase.tokens = (start, at)
+        return phrase, at, draft.unknown
+
+    def starts_object(self, words: list[str], at: int) -> bool:
+        """Return whether a noun phrase with a known noun can start at ``at``."""
+        return at < len(words) and (words[at] in lex.DETERMINERS or self._noun_soon(words, at))
+
+    def _determiners(self, words: list[str], at: int, draft: _Draft) -> int:
+        while at < len(words):
+            word = words[at]
+            following = words[at + 1] if at + 1 < len(words) else ""
+            if word in ("a", "an", "any"):
+                draft.definite, draft.article = False, True
+            elif word in _SEVERAL:
+                draft.count, draft.definite, draft.article = _SEVERAL[word], False, True
+            elif word in _ORDINALS and draft.article:
+                draft.other = word in ("second", "third", "remaining") or draft.other
+            elif word in ("another", "other", "remaining"):
+                draft.other, draft.article = True, True
+                draft.definite = draft.definite and word != "another"
+            elif word in lex.ALL:
+                draft.every, draft.article = True, True
+                if word == "both":
+                    draft.count = 2
+                elif word in ("each", "every") and following in _ONE:
+                    draft.article = True
+            elif word in lex.NUMBERS and (following not in ("cm", "mm", "m", "centimeters", "centimetres", "degrees")):
+                if word == "one" and (draft.article or not self._noun_soon(words, at + 1)):
+                    break
+                draft.count = lex.NUMBERS[word]
+                if not draft.article:
+                    draft.definite = False
+                draft.article = True
+            elif word in _COLLECTIONS and following == "of":
+                draft.article = True
+            elif word == "of" and draft.article and words[at - 1] not in lex.DEFINITE:
+                pass
+            elif word in lex.DEFINITE:
+                if word in lex.PRONOUNS and not self._noun_soon(words, at + 1):
+                    break
+                draft.definite, draft.article = True, True
+            else:
+                break
+            at += 1
+        return at
+
+    def _noun_soon(self, words: list[str], at: int) -> bool:
+        for k in range(at, min(at + 4, len(words))):
+            word = words[k]
+            if self._vocabulary.match(words, k) or word in lex.SURFACES or word in lex.PARTS or word in _ONE:
+                return True
+            if word in lex.GENERIC_NOUNS or word in lex.SUBSTANCES:
+                return True
+            known = word in lex.COLOUR_WORDS or word in lex.SIZE_WORDS or word in lex.MATERIAL_WORDS
+            if not known and word not in lex.NUMBERS and word not in ("of", "the", "other", *_STATES, *_SHADES):
+                return False
+        return False
+
+    def _to_noun(self, words: list[str], at: int, draft: _Draft) -> tuple[int, tuple[NounPhrase, int] | None]:
+        skipped = 0
+        while at < len(words):
+            head = self._noun_at(words, at, draft)
+            if head is not None:
+                return at, head
+            word = words[at]
+            if self._adjective(words, at, draft):
+                at += 1
+                continue
+            if not (draft.article or draft.described) or not self._may_skip(words, at) or skipped == MAX_SKIPPED:
+                break
+            draft.unknown.append(at)
+            skipped += 1
+            at += 1
+            if word in lex.FOREIGN:
+                break
+        return at, None
+
+    def _noun_at(self, words: list[str], at: int, draft: _Draft) -> tuple[NounPhrase, int] | None:
+        word = words[at]
+        following = words[at + 1] if at + 1 < len(words) else ""
+        found = self._vocabulary.match(words, at)
+        if found:
+            end = at + found.length
+            longer = self._vocabulary.match(words, end)
+            material = found.length == 1 and word in lex.MATERIAL_WORDS
+            if longer and (material or word in ("pot", "cup", "mug", "can", "box", "bottle", "dish")):
+                if material:
+                    return None
+                if longer.category in ("mug_rack", "cup", "mug", "can", "box", "bottle", "tray", "cabinet", "plate"):
+                    return NounPhrase("object", words[end], longer.category, plural=longer.plural), end + longer.length
+            head = " ".join(words[at:end])
+            return NounPhrase("object", head, found.category, plural=found.plural), end
+        if word in lex.SURFACES:
+            return NounPhrase("surface", word), at + 1
+        if word in ("kitchen", "dining", "coffee", "work", "lab") and following in lex.SURFACES:
+            return NounPhrase("surface", following), at + 2
+        if word in _ONE and (draft.article or draft.described):
+            return NounPhrase("one", word, plural=word == "ones"), at + 1
+        if word in _ROBOT and (draft.article or word in ("robot", "gripper")):
+            return NounPhrase("robot", word), at + 1
+        if word in _SCENE and draft.article:
+            return NounPhrase("manner", word), at + 1
+        if word in lex.PARTS and (draft.article or following == "of"):
+            return NounPhrase("part", word, part=lex.PARTS[word]), at + 1
+        if word in lex.GENERIC_NOUNS:
+            return NounPhrase("generic", word, plural=word.endswith("s")), at + 1
+        if word in lex.SUBSTANCES and not self._vocabulary.match(words, at + 1):
+            return NounPhrase("substance", word), at + 1
+        return None
+
+    def _adjective(self, words: list[str], at: int, draft: _Draft) -> bool:
+        word = words[at]
+        noun_follows = self._noun_soon(words, at + 1)
+        if word in lex.COLOUR_WORDS:
+            draft.attributes.setdefault("colour", lex.COLOUR_WORDS[word])
+        elif word in lex.SIZE_WORDS and (draft.article or noun_follows):
+            draft.attributes.setdefault("size", lex.SIZE_WORDS[word])
+        elif word in lex.MATERIAL_WORDS and (draft.article or noun_follows):
+            draft.attributes.setdefault("material", lex.MATERIAL_WORDS[word])
+        elif word in _STATES | _SHADES | _ORDINALS and (draft.article or noun_follows):
+            return word not in ("open", "shut", "closed") or noun_follows
+        elif word in lex.NUMBERS and draft.article and noun_follows:
+            draft.count = lex.NUMBERS[word]
+        elif (word in lex.CONTENT_WORDS and self._packaged(words, at + 1)) or (
+            word in ("coloured", "colored", "sized", "made") and (draft.attributes or draft.article)
+        ):
+            pass
+        else:
+            return False
+        draft.described = True
+        return True
+
+    def _packaged(self, words: list[str], at: int) -> bool:
+        for k in range(at, min(at + 3, len(words))):
+            if self._vocabulary.match(words, k):
+                return True
+            if words[k] not in lex.CONTENT_WORDS:
+                return False
+        return False
+
+    def _may_skip(self, words: list[str], at: int) -> bool:
+        word = words[at]
+        if not word[0].isalpha() or word in lex.PRONOUNS or word in lex.IGNORED:
+            return False
+        if word in lex.VERBS and lex.VERBS[word][1] != "past":
+            return False
+        if (word,) in lex.RELATION_PHRASES or word in ("and", "or", "with", "while", "then", "is", "are", "not"):
+            return False
+        return word not in (
+            "to",
+            "after",
+            "before",
+            "but",
+            "left",
+            "right",
+            "front",
+            "back",
+            "contains",
+            "has",
+            "without",
+        )
+
+    def _without_noun(
+        self, words: list[str], start: int, at: int, draft: _Draft
+    ) -> tuple[NounPhrase, int, list[int]] | None:
+        if at == start and at < len(words) and words[at] in lex.PRONOUNS and not draft.article:
+            return NounPhrase("pronoun", lex.PRONOUNS[words[at]], tokens=(at, at + 1)), at + 1, []
+        if draft.every and at == start + 1 and words[start] in ("both", "all", "each"):
+            return NounPhrase("pronoun", "them", tokens=(start, at)), at, []
+        if draft.unknown:
+            at = max(draft.unknown) + 1
+            noun = " ".join(words[k] for k in draft.unknown)
+            category = self._nearest(noun)
+            phrase = NounPhrase(
+                "object" if category else "unknown",
+                noun,
+                category,
+                draft.attributes,
+                draft.count,
+                definite=draft.definite,
+                other=draft.other,
+                every=draft.every,
+                plural=noun.endswith("s") and not noun.endswith("ss"),
+                approximate=category is not None,
+                tokens=(start, at),
+            )
+            return phrase, at, []
+        if draft.attributes and draft.article:
+            phrase = NounPhrase("one", words[at - 1], attributes=draft.attributes, count=draft.count)
+            phrase.other, phrase.tokens = draft.other, (start, at)
+            return phrase, at, []
+        if draft.other and at > start:
+            return NounPhrase("one", "other", other=True, tokens=(start, at)), at, []
+        if draft.count and draft.article and at > start and words[start] not in ("a", "an"):
+            return NounPhrase("pronoun", "them", count=draft.count, tokens=(start, at)), at, []
+        return None
+
+    def _part_after(self, words: list[str], at: int, phrase: NounPhrase) -> int:
+        if phrase.kind not in ("object", "one", "generic") or at >= len(words):
+            return at
+        after = at + 1 if words[at] == "'s" else at
+        k = after
+        while k < len(words) and (words[k] in _STATES or words[k] in lex.SIZE_WORDS) and k < after + 2:
+            k += 1
+        plural_possessive = words[at] == "'s"
+        if (
+            k < len(words)
+            and words[k] in lex.PARTS
+            and (plural_possessive or words[k] not in ("top", "surface", "grip"))
+        ):
+            phrase.part = lex.PARTS[words[k]]
+            return k + 1
+        if k < len(words) and words[k] in ("drawer", "drawers") and phrase.category in ("cabinet", "microwave"):
+            return k + 1
+        return after
+
+    def _of(self, tokens: list[Token], words: list[str], at: int, phrase: NounPhrase, draft: _Draft) -> int:
+        if (
+            at + 1 >= len(words)
+            or words[at] not in ("of", "on", "from")
+            or phrase.kind not in ("part", "object", "substance")
+        ):
+            return at
+        if words[at] != "of" and not (phrase.kind == "part" and phrase.part in ("handle", "lid", "button", "door")):
+            return at
+        if phrase.kind == "part" or phrase.head in ("drawer", "drawers", "door"):
+            owner = self.read(tokens, at + 1)
+            if owner is None or owner[0].kind not in ("object", "pronoun", "one", "generic"):
+                return at
+            if words[at] != "of" and phrase.part == "lid" and words[at] == "on":
+                return at
+            if phrase.kind == "part":
+                phrase.owner = owner[0]
+            elif owner[0].category not in ("cabinet",):
+                return at
+            else:
+                phrase.attributes |= owner[0].attributes
+            draft.unknown.extend(owner[2])
+            return owner[1]
+        if words[at] != "of":
+            return at
+        k = at + 1
+        while k < len(words) and (words[k] in ("the", "hot", "cold", "some") or words[k] in lex.CONTENT_WORDS):
+            k += 1
+        if k < len(words) and words[k] in lex.SUBSTANCES:
+            return k + 1
+        if k > at + 1 and words[k - 1] in lex.CONTENT_WORDS:
+            return k
+        return at

@@ -1,0 +1,252 @@
+"""Which thing a mention means: the things spoken of so far, and how mentions find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from armwright.assets.catalog import CATALOG, CategoryInfo
+from armwright.core.errors import UnknownNameError, UsageError
+from armwright.language._items import NounPhrase
+from armwright.language.checks import MAX_OBJECTS
+from armwright.language.lexicon import GENERIC_NOUNS
+
+_WIDER = {
+    "cup": ("mug", "paper_cup"),
+    "can": ("carton",),
+    "box": ("carton",),
+    "pot": ("pan",),
+    "plate": ("tray",),
+    "bottle": ("tube",),
+    "basket": ("box", "bowl"),
+    "mug": ("cup",),
+}
+"""A word may refer back to a thing of these categories when nothing of its own was mentioned."""
+_LOOSE_CUPS = ("cup", "teacup", "cups")
+
+
+@dataclass(eq=False)
+class Entity:
+    """One thing of the scene.
+
+    Attributes:
+        category: Catalog category.
+        attributes: What was said of it.
+        head: The word it was introduced by.
+        described: It was introduced by a description, not by an action.
+        manipulated: A primitive moves it.
+        moved: It has left its first place.
+        part: The part by which the sentence says it is held.
+    """
+
+    category: str
+    attributes: dict[str, str]
+    head: str
+    described: bool = False
+    manipulated: bool = False
+    moved: bool = False
+    part: str | None = None
+
+    @property
+    def info(self) -> CategoryInfo:
+        """Catalog entry."""
+        return CATALOG[self.category]
+
+
+class TableType:
+    """The table the robot stands at: always there, never an object of the scene."""
+
+
+TABLE = TableType()
+Referent = Entity | TableType
+Test = Callable[[Entity], bool]
+
+
+def anything(_: Entity) -> bool:
+    """Accept every entity."""
+    return True
+
+
+@dataclass
+class Discourse:
+    """The things spoken of, most salient last.
+
+    Attributes:
+        entities: In order of introduction.
+        salient: In order of last mention.
+        group: The last things mentioned together.
+        held: What the hand holds.
+        place: The last target.
+        assumptions: Guesses to tell the user about.
+    """
+
+    entities: list[Entity] = field(default_factory=list)
+    salient: list[Entity] = field(default_factory=list)
+    group: list[Entity] = field(default_factory=list)
+    held: Entity | None = None
+    place: Referent | None = None
+    assumptions: list[str] = field(default_factory=list)
+
+    def mention(self, entities: Sequence[Entity]) -> None:
+        """Make entities the most salient."""
+        for entity in entities:
+            if entity in self.salient:
+                self.salient.remove(entity)
+            self.salient.append(entity)
+        if len(entities) > 1:
+            self.group = list(entities)
+
+    def create(self, category: str, attributes: dict[str, str], head: str, *, described: bool = False) -> Entity:
+        """Add a thing to the scene.
+
+        Raises:
+            UsageError: The scene would hold too many.
+        """
+        if len(self.entities) >= MAX_OBJECTS:
+            raise UsageError(
+                f"the sentence asks for more than {MAX_OBJECTS} objects.", hint=f"Name at most {MAX_OBJECTS} things."
+            )
+        entity = Entity(category, dict(attributes), head, described=described)
+        self.entities.append(entity)
+        return entity
+
+    def resolve(
+        self, phrase: NounPhrase, *, describing: bool = False, exclude: Sequence[Entity] = (), test: Test = anything
+    ) -> list[Referent]:
+        """Return what a noun phrase means, making new things where nothing known fits.
+
+        Args:
+            phrase: The mention.
+            describing: It stands in a description of the scene: indefinite mentions are new things.
+            exclude: Things it cannot mean (an object is not its own target).
+            test: What the role requires of a thing a pronoun stands for.
+
+        Raises:
+            UsageError: It means nothing in the catalog, or nothing mentioned.
+        """
+        if phrase.kind == "surface":
+            return [TABLE]
+        if phrase.owner is not None:
+            return self.resolve(phrase.owner, describing=describing, exclude=exclude, test=test)
+        if phrase.kind == "pronoun":
+            return list(self._pronoun(phrase, exclude, test))
+        if phrase.kind == "part":
+            return list(self._by_part(phrase, exclude))
+        if phrase.kind == "one":
+            return list(self._one(phrase, exclude, test))
+        if phrase.kind == "generic":
+            return list(self._generic(phrase, exclude, test))
+        if phrase.kind == "object" and phrase.category is not None:
+            return list(self._object(phrase, phrase.category, describing, exclude))
+        raise UnknownNameError("object", phrase.head, _catalog_words())
+
+    def _pronoun(self, phrase: NounPhrase, exclude: Sequence[Entity], test: Test) -> Sequence[Referent]:
+        if phrase.head == "there":
+            if self.place is None:
+                raise UsageError("'there' refers to no place in the text.", hint="Name the place.")
+            return [self.place]
+        if phrase.head == "them":
+            if self.group and not set(map(id, self.group)) & set(map(id, exclude)):
+                return [e for e in self.group if e in self.entities][: phrase.count or None]
+            return self._last(exclude, test, "them")
+        if self.held is not None and self.held not in exclude and test(self.held):
+            return [self.held]
+        return self._last(exclude, test, "it")
+
+    def _last(self, exclude: Sequence[Entity], test: Test, word: str) -> list[Entity]:
+        for entity in reversed(self.salient):
+            if entity not in exclude and test(entity):
+                return [entity]
+        if exclude and not self.salient:
+            return []
+        others = [e for e in self.salient if e not in exclude]
+        if others:
+            return [others[-1]]
+        what = f"the {exclude[0].category.replace('_', ' ')} itself" if exclude else "nothing named before"
+        raise UsageError(f"{word!r} would mean {what}.", hint="Name the object.")
+
+    def _by_part(self, phrase: NounPhrase, exclude: Sequence[Entity]) -> list[Entity]:
+        region = {"lid": "Graspable Lid", "door": "Openable Handle", "button": "Button", "handle": "Handle"}
+        wanted = region.get(phrase.part or "", "")
+        for entity in reversed(self.salient):
+            if any(wanted in name for name in entity.info.regions) and (wanted or entity not in exclude):
+                return [entity]
+        if phrase.part == "door":
+            return [self.create("microwave", {}, phrase.head)]
+        if phrase.part == "lid":
+            return [self.create("pot", {}, phrase.head)]
+        raise UsageError(
+            f"it is not said what the {phrase.head} belongs to.", hint="Say for example: the mug's handle."
+        )
+
+    def _one(self, phrase: NounPhrase, exclude: Sequence[Entity], test: Test) -> list[Entity]:
+        source = self.salient[-1] if self.salient else None
+        if exclude:
+            source = exclude[-1]
+        if source is None:
+            raise UsageError(f"'{phrase.head}' refers to nothing named before.", hint="Name the object.")
+        clone = NounPhrase("object", source.head, source.category, phrase.attributes, phrase.count, phrase.plural)
+        clone.definite, clone.other, clone.every = phrase.definite, phrase.other, phrase.every
+        matching = [e for e in self.salient if _fits(e, phrase.attributes) and e not in exclude]
+        same = [e for e in matching if e.category == source.category]
+        if phrase.attributes and matching and not same and not exclude:
+            return [matching[-1]]
+        return self._object(clone, source.category, False, exclude)
+
+    def _generic(self, phrase: NounPhrase, exclude: Sequence[Entity], test: Test) -> list[Entity]:
+        kinds = GENERIC_NOUNS[phrase.head]
+        known = [
+            e for e in reversed(self.salient) if e not in exclude and (not kinds or e.category in kinds) and test(e)
+        ]
+        known = [e for e in known if _fits(e, phrase.attributes)]
+        if phrase.plural and self.group:
+            return list(self.group)
+        if known:
+            return [known[0]]
+        if not kinds:
+            raise UnknownNameError("object", phrase.head, _catalog_words())
+        self.assumptions.append(f"{phrase.head} taken as {kinds[0]}")
+        return [self.create(kinds[0], phrase.attributes, phrase.head)]
+
+    def _object(self, phrase: NounPhrase, category: str, describing: bool, exclude: Sequence[Entity]) -> list[Entity]:
+        known = [e for e in self.entities if e.category == category and _fits(e, phrase.attributes)]
+        if not known and phrase.definite and not describing:
+            wider = _WIDER.get(category, ())
+            known = [e for e in self.entities if e.described and e.category in wider and _fits(e, phrase.attributes)]
+            known = known if len(known) == 1 else []
+        free = [e for e in known if e not in exclude]
+        number = phrase.count or (2 if phrase.plural else 1)
+        if phrase.other:
+            last = next((e for e in reversed(self.salient) if e in known), None)
+            free = [e for e in free if e is not last]
+            if phrase.plural and not phrase.count and free:
+                number = len(free)
+        elif describing and not phrase.definite:
+            free = []
+        elif not phrase.definite:
+            free = [e for e in free if e.described and not e.manipulated]
+        elif phrase.every or (phrase.plural and phrase.count is None):
+            number = max(len(free), number if not free else 1)
+        if number == 1 and free and not phrase.other and phrase.definite:
+            found = next((e for e in reversed(self.salient) if e in free), free[0])
+            return [found]
+        found_all = free[:number]
+        while len(found_all) < number:
+            if phrase.approximate:
+                self.assumptions.append(f"{phrase.head} taken as {category.replace('_', ' ')}")
+            found_all.append(self.create(category, phrase.attributes, phrase.head, described=describing))
+        return found_all
+
+    def needs_handle(self, entity: Entity) -> None:
+        """Take a loosely named cup for a mug, when what is asked of it needs a handle."""
+        if entity.category == "cup" and entity.head in _LOOSE_CUPS:
+            entity.category = "mug"
+            self.assumptions.append("cup taken as mug, which has a handle")
+
+
+def _fits(entity: Entity, attributes: dict[str, str]) -> bool:
+    return all(entity.attributes.get(key) == value for key, value in attributes.items())
+
+
+def _catalog_words() -> set[str]:
+    return {word for info in CATALOG.values() for word in info.words}

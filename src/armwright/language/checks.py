@@ -1,0 +1,124 @@
+"""What can be done with what: relations between categories, and the actions each category allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from armwright.assets.catalog import CATALOG, CategoryInfo
+from armwright.core.errors import UsageError
+from armwright.core.task import RelationName
+
+_FLAT = ("plate", "tray", "shelf", "cutting_board", "coffee_machine")
+"""Categories that people put things *in* though nothing has walls: it means *on*."""
+_ROOM_BELOW = ("shelf", "coffee_machine")
+_STATIC_IN = ("microwave", "cabinet")
+MAX_OBJECTS = 12
+"""Most objects of one scene that a table of 1 m has room for."""
+
+
+def _names(test: Callable[[CategoryInfo], bool]) -> str:
+    return ", ".join(info.name for info in CATALOG.values() if test(info))
+
+
+def has_opening_part(info: CategoryInfo) -> bool:
+    """Return whether something on it opens: a door or drawer, or a lid."""
+    return "Openable Handle" in info.regions or "Graspable Lid" in info.regions
+
+
+def can_pour(info: CategoryInfo) -> bool:
+    """Return whether its contents can be poured out."""
+    return "Pour Out" in info.regions and not info.static
+
+
+def default_goal(target: CategoryInfo) -> RelationName:
+    """Return what *to the X* means for X."""
+    if (target.receives_in and not target.static) or target.name in _STATIC_IN:
+        return "in"
+    return "on" if target.name in _FLAT else "next_to"
+
+
+def default_source(target: CategoryInfo, phrase: str) -> RelationName:
+    """Return where something is that is taken *from* / *off* / *out of* the target."""
+    if phrase.startswith(("off", "from off", "from on")) or not target.receives_in:
+        return "on"
+    return "in"
+
+
+def opening_fits(item: CategoryInfo, target: CategoryInfo) -> bool:
+    """Return whether the two smaller extents of ``item`` pass the footprint of ``target``."""
+    small, middle, _ = sorted(item.size_m)
+    inner_small, inner_large = sorted(target.size_m[:2])
+    return small <= inner_small and middle <= inner_large
+
+
+def settle(item: CategoryInfo, relation: RelationName, target: CategoryInfo) -> RelationName:
+    """Return the relation meant, in the words of the scene.
+
+    Raises:
+        UsageError: It cannot hold; the message says why and what could.
+    """
+    if relation == "in":
+        if target.name in _FLAT:
+            return "on"
+        if not target.receives_in:
+            raise UsageError(
+                f"a {_say(item)} cannot be in a {_say(target)}: a {_say(target)} has no opening.",
+                hint=f"Things go into: {_names(lambda i: i.receives_in)}.",
+            )
+        if not opening_fits(item, target):
+            raise UsageError(
+                f"a {_say(item)} cannot be in a {_say(target)}: it is too large "
+                f"({_size(item)} m against an opening of {_size(target, 2)} m).",
+                hint=f"It fits into: {_names(lambda i: i.receives_in and i is not item and opening_fits(item, i))}.",
+            )
+    if relation == "on" and not target.receives_on and (not target.receives_in or target.static):
+        raise UsageError(
+            f"nothing can stand on a {_say(target)}.",
+            hint=f"Things stand on: table, {_names(lambda i: i.receives_on)}.",
+        )
+    if relation == "under" and target.name not in _ROOM_BELOW:
+        raise UsageError(
+            f"there is no room under a {_say(target)} for a {_say(item)}.",
+            hint=f"There is room under: {', '.join(_ROOM_BELOW)}.",
+        )
+    return relation
+
+
+def require_movable(info: CategoryInfo, action: str) -> None:
+    """Refuse to move what is fixed.
+
+    Raises:
+        UsageError: ``info`` is static.
+    """
+    if info.static:
+        raise UsageError(
+            f"cannot {action} the {_say(info)}: it is fixed in place.",
+            hint=f"It can be a target, or be {_static_uses(info)}. Movable: {_names(lambda i: not i.static)}.",
+        )
+
+
+def require(info: CategoryInfo, action: str, able: Callable[[CategoryInfo], bool]) -> None:
+    """Refuse an action that the category does not allow, naming the categories that do.
+
+    Raises:
+        UsageError: ``able(info)`` is false.
+    """
+    if not able(info):
+        raise UsageError(f"cannot {action} a {_say(info)}.", hint=f"Possible with: {_names(able)}.")
+
+
+def _static_uses(info: CategoryInfo) -> str:
+    return "opened, closed, pulled or pushed" if "Openable Handle" in info.regions else "named as a place"
+
+
+def _say(info: CategoryInfo) -> str:
+    return info.name.replace("_", " ")
+
+
+def _size(info: CategoryInfo, n: int = 3) -> str:
+    return " x ".join(f"{value:g}" for value in info.size_m[:n])
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return names for a message, sorted."""
+    return ", ".join(sorted(names))

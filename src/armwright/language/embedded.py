@@ -1,0 +1,120 @@
+"""The built-in parser: a grammar over the words of the catalog, with text embeddings for words outside it."""
+
+from __future__ import annotations
+
+from armwright.assets.scene import ObjectSpec, ParsedTask, Relation, SceneSpec
+from armwright.core.errors import UsageError
+from armwright.core.task import AffordanceQuery, Primitive
+from armwright.language import lexicon as lex
+from armwright.language._chunks import Chunker
+from armwright.language._clauses import ClauseReader
+from armwright.language._compile import Compiler
+from armwright.language._items import Token, tokenize
+from armwright.language._noun_phrases import NounPhraseReader
+from armwright.language._referents import Entity, TableType
+from armwright.language.queries import queries_for
+from armwright.language.vocabulary import default_vocabulary
+
+TABLE_ID = "table"
+"""Id of the table in ``Primitive.target``; it is no object of the scene."""
+
+
+class EmbeddedParser:
+    """Understands English instructions about the catalog's objects, offline (AffordSim §3.1, without a model)."""
+
+    name = "embedded"
+
+    def parse(self, sentence: str) -> ParsedTask:
+        """Return scene, primitives and queries of a sentence.
+
+        Raises:
+            UsageError: The text is empty, not English, has no verb the robot knows, names an unknown object, or asks
+                for something impossible.
+        """
+        tokens = tokenize(sentence)
+        words = [token for token in tokens if token.is_word]
+        if not words:
+            raise UsageError(f"the text {sentence!r} is empty.", hint='Say for example: "put the banana in the bowl".')
+        reader = NounPhraseReader(default_vocabulary(), nearest=lambda phrase: None)
+        chunker = Chunker(tokens, reader)
+        items = chunker.run()
+        _require_english(sentence, tokens, chunker.unknown)
+        clauses = ClauseReader(items)
+        ordered = clauses.run()
+        if not any(clause.kind != "describe" for clause in ordered):
+            raise _no_verb(sentence, tokens)
+        compiler = Compiler()
+        compiler.run(ordered)
+        if not compiler.steps:
+            raise _no_verb(sentence, tokens)
+        unknown = set(chunker.unknown)
+        for start, end in [*clauses.rejected, *compiler.rejected]:
+            unknown |= set(range(start, end))
+        return _finish(sentence, compiler, _fragments(sentence, tokens, unknown))
+
+
+def _require_english(sentence: str, tokens: list[Token], unknown: set[int]) -> None:
+    words = [token.text for token in tokens if token.is_word]
+    foreign = sum(word in lex.FOREIGN or not word.isascii() for word in words)
+    not_known = sum(tokens[k].is_word for k in unknown)
+    if foreign * 3 >= len(words) or not_known * 2 > len(words):
+        raise UsageError(
+            f"the text {sentence!r} is not English as far as can be told.",
+            hint='Only English is understood; say for example: "put the banana in the bowl".',
+        )
+
+
+def _no_verb(sentence: str, tokens: list[Token]) -> UsageError:
+    named = next((token.text for token in tokens if token.text in lex.UNSUPPORTED_VERBS), None)
+    what = f"{named!r} is not among the things the robot can do" if named else f"nothing to do in {sentence!r}"
+    return UsageError(f"{what}.", hint="It can pick, place, pour, push, pull, open, close, hang and hold.")
+
+
+def _fragments(sentence: str, tokens: list[Token], unknown: set[int]) -> tuple[str, ...]:
+    """Return the stretches of the sentence that the given tokens cover, verbatim."""
+    found: list[str] = []
+    start: int | None = None
+    for k in range(len(tokens) + 1):
+        if k < len(tokens) and k in unknown:
+            start = k if start is None else start
+        elif start is not None:
+            found.append(sentence[tokens[start].start : tokens[k - 1].end])
+            start = None
+    return tuple(found)
+
+
+def _finish(sentence: str, compiler: Compiler, not_understood: tuple[str, ...]) -> ParsedTask:
+    ids: dict[int, str] = {}
+    counts: dict[str, int] = {}
+    for entity in compiler.talk.entities:
+        counts[entity.category] = counts.get(entity.category, 0) + 1
+        ids[id(entity)] = f"{entity.category}_{counts[entity.category]}"
+
+    def name(thing: Entity | TableType | None) -> str | None:
+        return TABLE_ID if isinstance(thing, TableType) else None if thing is None else ids[id(thing)]
+
+    primitives = tuple(
+        Primitive(name=s.name, object=ids[id(s.object)], target=name(s.target), relation=s.relation)
+        for s in compiler.steps
+    )
+    entities = compiler.talk.entities
+    queries: tuple[AffordanceQuery, ...] = queries_for(
+        primitives,
+        categories={ids[id(e)]: e.category for e in entities},
+        stated={ids[id(e)]: e.part for e in entities if e.part},
+    )
+    scene = SceneSpec(
+        objects=tuple(
+            ObjectSpec(id=ids[id(e)], category=e.category, attributes=e.attributes, manipulated=e.manipulated)
+            for e in entities
+        ),
+        relations=tuple(Relation(subject=ids[id(a)], relation=r, object=ids[id(b)]) for a, r, b in compiler.relations),
+    )
+    return ParsedTask(
+        sentence=sentence,
+        scene=scene,
+        primitives=primitives,
+        queries=queries,
+        not_understood=not_understood,
+        parser="embedded",
+    )
