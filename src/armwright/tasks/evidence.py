@@ -1,0 +1,119 @@
+"""What a judge may look at: the true poses, speeds, supports and grips of one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from armwright.assets.model import ObjectModel
+from armwright.core.pose import Array, Pose
+
+TABLE = "table"
+
+
+class Truth(Protocol):
+    """The part of ``world.truth`` that judges read."""
+
+    def pose(self, object_id: str, link: str = ...) -> Pose: ...
+
+    def velocity(self, object_id: str) -> tuple[Array, Array]: ...
+
+    def supported_by(self, object_id: str) -> frozenset[str]: ...
+
+    def is_held(self, object_id: str) -> bool: ...
+
+    def touched_by_robot(self, object_id: str) -> bool: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectEvidence:
+    """One object at one moment.
+
+    Attributes:
+        pose_world: Pose of its root.
+        speed_m_s, spin_rad_s: Magnitudes of its velocity.
+        supported_by: Ids of what carries it directly (``table`` for the table top).
+        held: Both pads touch it.
+        touched: Any part of the robot touches it.
+        model: Its geometry.
+    """
+
+    pose_world: Pose
+    speed_m_s: float
+    spin_rad_s: float
+    supported_by: frozenset[str]
+    held: bool
+    touched: bool
+    model: ObjectModel
+
+    @property
+    def low_m(self) -> Array:
+        """Lowest corner of the world-aligned bounding box, (3,) [m]."""
+        return self._bounds()[0]
+
+    @property
+    def high_m(self) -> Array:
+        """Highest corner of the world-aligned bounding box, (3,) [m]."""
+        return self._bounds()[1]
+
+    @property
+    def center_m(self) -> Array:
+        """Middle of the root link's mass, (3,) [m] in the world."""
+        return self.pose_world.transform(_mass_center(self.model))
+
+    @property
+    def up(self) -> Array:
+        """The object's upright axis in the world, (3,)."""
+        return self.pose_world.rotate(self.model.upright_axis)
+
+    def _bounds(self) -> tuple[Array, Array]:
+        points = self.pose_world.transform(self.model.root.vertices_m)
+        return points.min(0), points.max(0)
+
+
+@lru_cache(maxsize=256)
+def _mass_center(model: ObjectModel) -> Array:
+    from armwright.assets.export import link_inertia
+
+    return np.asarray(link_inertia(model.root)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All objects at one moment, and where the arm stands (left and behind are seen from its base)."""
+
+    objects: Mapping[str, ObjectEvidence]
+    pose_world_base: Pose
+
+    def carriers(self, object_id: str) -> frozenset[str]:
+        """Return everything that carries the object, directly or through others."""
+        seen: set[str] = set()
+        stack = [object_id]
+        while stack:
+            node = stack.pop()
+            below = self.objects[node].supported_by if node in self.objects else frozenset()
+            stack.extend(below - seen)
+            seen |= below
+        seen.discard(object_id)
+        return frozenset(seen)
+
+
+def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Pose) -> Evidence:
+    """Read the evidence of this moment out of the simulator's truth."""
+    objects = {}
+    for object_id, model in models.items():
+        linear, angular = truth.velocity(object_id)
+        objects[object_id] = ObjectEvidence(
+            pose_world=truth.pose(object_id),
+            speed_m_s=float(np.linalg.norm(linear)),
+            spin_rad_s=float(np.linalg.norm(angular)),
+            supported_by=truth.supported_by(object_id),
+            held=truth.is_held(object_id),
+            touched=truth.touched_by_robot(object_id),
+            model=model,
+        )
+    return Evidence(objects, pose_world_base)
