@@ -1,0 +1,266 @@
+"""Write LeRobot v3.0 datasets: stage finished episodes, then build the dataset's files from them in order of seeds.
+
+`finalize` works batch by batch. A batch is one data file, one video per camera, one file of episode rows and our
+sidecar; when they are on disk the manifest counts the batch in, and only then are its staged episodes removed. Whatever
+the manifest does not count is built anew, so a run that is killed at any moment loses no finished episode and doubles
+none. ``meta/info.json`` is written last: a dataset without it is not finished, and readers refuse it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from armwright.core.errors import OutputError, UsageError
+from armwright.core.files import ensure_writable, write_json
+from armwright.recording._batch import Batch, dataset_stats, write_batch, write_tasks
+from armwright.recording.episode import EpisodeData
+from armwright.recording.layout import (
+    INFO,
+    MANIFEST,
+    SCHEMA,
+    STATS,
+    DatasetSchema,
+    batch_files,
+    batch_of,
+    episode_key,
+    half_written,
+    read_json,
+)
+from armwright.recording.reader import DatasetReader, stored_keys
+from armwright.recording.staging import Stage, StagedEpisode, staged_episodes, staged_keys
+
+
+@dataclass(frozen=True)
+class DatasetSummary:
+    """What a dataset holds after `DatasetWriter.finalize`."""
+
+    root: Path
+    episodes: int
+    frames: int
+    tasks: int
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    batches: int = 0
+    episodes: int = 0
+    frames: int = 0
+    tasks: tuple[str, ...] = ()
+
+
+class DatasetWriter:
+    """A dataset that grows.
+
+    Opening a folder that already holds one goes on with it. Several processes may add episodes to one folder at the
+    same time, each through its own writer; `finalize` and `recover` must then be called by one of them alone.
+
+    Args:
+        root: Folder of the dataset.
+        schema: What all its episodes share.
+
+    Raises:
+        UsageError: The folder holds a dataset of another robot, other cameras or another rate.
+        OutputError: The folder cannot be written.
+    """
+
+    def __init__(self, root: str | Path, schema: DatasetSchema) -> None:
+        self.root = ensure_writable(root)
+        self.schema = schema
+        path = self.root / SCHEMA
+        if path.exists():
+            present = load_schema(self.root)
+            if present != schema:
+                raise UsageError(
+                    f"{self.root} holds a dataset of {_describe(present)}; these episodes are of {_describe(schema)}.",
+                    hint="Choose another folder with --out.",
+                )
+        elif (self.root / INFO).exists():
+            raise UsageError(
+                f"{self.root} holds a dataset that armwright did not write.", hint="Choose another folder with --out."
+            )
+        else:
+            write_json(path, schema.model_dump(mode="json", by_alias=True))
+        self._stage = Stage(self.root, schema)
+        self._stored = stored_keys(self.root, batches=_manifest(self.root).batches)
+
+    @property
+    def keys(self) -> set[str]:
+        """Keys (`episode_key`) of all finished episodes, staged or in the dataset's files."""
+        return self._stage.keys() | self._stored
+
+    def has(self, seed: int, instruction: str) -> bool:
+        """Say whether this seed was already recorded for this instruction."""
+        return episode_key(seed, instruction) in self.keys
+
+    def add_episode(self, episode: EpisodeData) -> None:
+        """Write one finished episode; its cost does not depend on how many there are.
+
+        Raises:
+            UsageError: It does not fit the dataset, or its seed and instruction are already there.
+            OutputError: It cannot be written; the dataset is as before.
+        """
+        if episode_key(episode.seed, episode.instruction) in self._stored:
+            raise UsageError(
+                f"seed {episode.seed} of {episode.instruction!r} is already in {self.root}.",
+                hint="Give each episode its own seed.",
+            )
+        self._stage.add(episode)
+
+    def recover(self) -> None:
+        """Remove what an interrupted run left half-written; finished episodes stay."""
+        manifest = _manifest(self.root)
+        for path in batch_files(self.root):
+            if batch_of(path) >= manifest.batches:
+                path.unlink()
+        for path in half_written(self.root):
+            path.unlink()
+        self._stage.sweep()
+        self._stored = stored_keys(self.root, batches=manifest.batches)
+        for episode in self._stage.episodes():
+            if episode.folder.name in self._stored:
+                self._stage.drop(episode)
+
+    def finalize(self) -> DatasetSummary:
+        """Move every staged episode into the dataset's files, by seed, and write its metadata.
+
+        Raises:
+            OutputError: A file cannot be written; calling again goes on where it stopped.
+        """
+        self.recover()
+        manifest = _manifest(self.root)
+        staged = self._stage.episodes()
+        if staged or not (self.root / INFO).exists():
+            (self.root / INFO).unlink(missing_ok=True)
+            for group in _groups(staged, limit=self.schema.batch_frames):
+                manifest = self._commit(manifest, group)
+            self._finish(manifest)
+        return DatasetSummary(self.root, manifest.episodes, manifest.frames, len(manifest.tasks))
+
+    def _commit(self, manifest: _Manifest, group: Sequence[StagedEpisode]) -> _Manifest:
+        tasks = list(manifest.tasks)
+        tasks += dict.fromkeys(e.record["instruction"] for e in group if e.record["instruction"] not in manifest.tasks)
+        batch = Batch(
+            number=manifest.batches,
+            first_episode=manifest.episodes,
+            first_index=manifest.frames,
+            task_index={task: index for index, task in enumerate(tasks)},
+            episodes=tuple(group),
+        )
+        write_batch(self.root, self.schema, batch)
+        done = replace(
+            manifest,
+            batches=manifest.batches + 1,
+            episodes=manifest.episodes + len(group),
+            frames=manifest.frames + sum(episode.length for episode in group),
+            tasks=tuple(tasks),
+        )
+        write_json(self.root / MANIFEST, {**vars(done), "tasks": list(done.tasks)})
+        for episode in group:
+            self._stored.add(episode.folder.name)
+            self._stage.drop(episode)
+        return done
+
+    def _finish(self, manifest: _Manifest) -> None:
+        write_tasks(self.root, manifest.tasks)
+        write_json(self.root / STATS, dataset_stats(self.root, self.schema, frames=manifest.frames))
+        write_json(
+            self.root / INFO,
+            self.schema.info(episodes=manifest.episodes, frames=manifest.frames, tasks=len(manifest.tasks)),
+        )
+
+
+def _manifest(root: Path) -> _Manifest:
+    path = root / MANIFEST
+    if not path.exists():
+        return _Manifest()
+    value = read_json(path)
+    return _Manifest(int(value["batches"]), int(value["episodes"]), int(value["frames"]), tuple(value["tasks"]))
+
+
+def load_schema(root: str | Path) -> DatasetSchema:
+    """Read what the episodes of a dataset share.
+
+    Raises:
+        OutputError: There is no dataset of ours, or the file is damaged.
+    """
+    from pydantic import ValidationError
+
+    path = Path(root) / SCHEMA
+    try:
+        return DatasetSchema.model_validate(read_json(path))
+    except ValidationError as error:
+        raise OutputError(f"{path} is damaged: {error.error_count()} fields are wrong.") from error
+
+
+def merge_shards(shards: Sequence[str | Path], out: str | Path) -> DatasetSummary:
+    """Join datasets (finished or not) that parallel workers wrote into one, by seed; the shards stay as they are.
+
+    Calling it again after an interruption goes on where it stopped.
+
+    Raises:
+        UsageError: No shards, shards of different schemas, or one seed and instruction in two of them.
+        OutputError: A shard cannot be read, or the output cannot be written.
+    """
+    roots = [Path(shard) for shard in shards]
+    if not roots:
+        raise UsageError("there are no shards to merge.")
+    schemas = [load_schema(root) for root in roots]
+    for root, schema in zip(roots, schemas, strict=True):
+        if schema != schemas[0]:
+            raise UsageError(f"{root} is of {_describe(schema)}, {roots[0]} of {_describe(schemas[0])}.")
+    origin: dict[str, Path] = {}
+    for root in roots:
+        for key in sorted(staged_keys(root) | stored_keys(root, batches=_manifest(root).batches)):
+            if key in origin:
+                raise UsageError(
+                    f"episode {key} is in {origin[key]} and in {root}.", hint="Give each worker its own seeds."
+                )
+            origin[key] = root
+    writer = DatasetWriter(out, schemas[0])
+    writer.recover()
+    present = writer.keys
+    for root in roots:
+        _take_over(writer._stage, root, skip=present)
+    return writer.finalize()
+
+
+def _take_over(stage: Stage, root: Path, *, skip: set[str]) -> None:
+    stored = stored_keys(root, batches=_manifest(root).batches)
+    for episode in staged_episodes(root):
+        if episode.folder.name not in skip | stored:
+
+            def copy(folder: Path, source: StagedEpisode = episode) -> dict[str, Any]:
+                shutil.copytree(source.folder, folder, dirs_exist_ok=True)
+                return source.record
+
+            stage.adopt(episode.folder.name, copy)
+    reader = DatasetReader(root, batches=_manifest(root).batches)
+    for index, key in enumerate(reader.keys()):
+        if key not in skip:
+
+            def export(folder: Path, number: int = index) -> dict[str, Any]:
+                return reader.export(number, folder)
+
+            stage.adopt(key, export)
+
+
+def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[StagedEpisode]]:
+    group: list[StagedEpisode] = []
+    frames = 0
+    for episode in episodes:
+        if group and frames + episode.length > limit:
+            yield group
+            group, frames = [], 0
+        group.append(episode)
+        frames += episode.length
+    if group:
+        yield group
+
+
+def _describe(schema: DatasetSchema) -> str:
+    cameras = ", ".join(f"{name} {w}x{h}" for name, (h, w) in schema.cameras.items()) or "no cameras"
+    return f"{schema.robot} ({len(schema.joints)} joints, {cameras}, {schema.fps} Hz)"

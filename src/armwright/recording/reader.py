@@ -1,0 +1,229 @@
+"""Read datasets back: episode by episode, row by row, frame by frame, as a LeRobot reader does, without torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armwright.core.errors import OutputError, UsageError
+from armwright.core.pose import Array
+from armwright.recording.episode import Image, WorldLog
+from armwright.recording.layout import (
+    CHUNK_SIZE,
+    DATA_PATH,
+    EPISODES_PATH,
+    INFO,
+    RECORDS_PATH,
+    SCHEMA,
+    VIDEO_PATH,
+    WORLD_PATH,
+    DatasetSchema,
+    batch_path,
+    episode_key,
+    read_json,
+)
+from armwright.recording.staging import write_columns, write_world
+from armwright.recording.video import cut_video, read_frames
+
+_JSON_FIELDS = ("stages", "scene", "task", "versions", "extra", "stats")
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeRecord:
+    """What is known of a stored episode besides its rows.
+
+    Attributes:
+        index: Its number in the dataset.
+        seed, instruction: What it was made from.
+        success, compliance: How it was judged.
+        length: Number of rows.
+        model_hash: SHA-256 of the compiled model of its world, or empty.
+        scene, task, versions, extra: As they were recorded.
+        stages: Stage reports as dictionaries.
+    """
+
+    index: int
+    seed: int
+    instruction: str
+    success: bool
+    compliance: bool | None
+    length: int
+    model_hash: str
+    scene: dict[str, Any]
+    task: dict[str, Any]
+    versions: dict[str, Any]
+    extra: dict[str, Any]
+    stages: list[dict[str, Any]]
+
+
+class DatasetReader:
+    """A dataset on disk.
+
+    Args:
+        root: Folder of the dataset.
+        batches: Read only this many batches, finished or not; by default the dataset must be finished.
+
+    Raises:
+        OutputError: There is no finished dataset of ours.
+    """
+
+    def __init__(self, root: str | Path, *, batches: int | None = None) -> None:
+        self.root = Path(root)
+        if batches is None and not (self.root / INFO).exists():
+            raise OutputError(
+                f"{self.root} holds no finished dataset.", hint="If a run was interrupted, finish it with --resume."
+            )
+        self.schema = DatasetSchema.model_validate(read_json(self.root / SCHEMA))
+        self._batches = batches
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        return self._table(EPISODES_PATH, skip="stats/")
+
+    @cached_property
+    def _records(self) -> list[dict[str, Any]]:
+        return self._table(RECORDS_PATH, skip="image_counts/")
+
+    def _table(self, template: str, *, skip: str) -> list[dict[str, Any]]:
+        import pyarrow.parquet as pq
+
+        rows: list[dict[str, Any]] = []
+        batch = 0
+        while self._batches is None or batch < self._batches:
+            path = batch_path(self.root, template, batch)
+            if not path.exists():
+                break
+            names = [name for name in pq.read_schema(path).names if not name.startswith(skip)]
+            rows += pq.read_table(path, columns=names).to_pylist()
+            batch += 1
+        return rows
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+        return len(self._rows)
+
+    def keys(self) -> list[str]:
+        """Return the key (`episode_key`) of every episode."""
+        return [episode_key(row["seed"], row["instruction"]) for row in self._records]
+
+    def record(self, episode: int) -> EpisodeRecord:
+        """Return what is known of an episode besides its rows."""
+        row = self._records[self._checked(episode)]
+        texts = {key: json.loads(row[key]) for key in ("scene", "task", "versions", "extra", "stages")}
+        names = ("seed", "instruction", "success", "compliance", "length", "model_hash")
+        return EpisodeRecord(index=episode, **{name: row[name] for name in names}, **texts)
+
+    def columns(self, episode: int) -> dict[str, NDArray[Any]]:
+        """Return the rows of an episode: feature -> (t, k) float32, or (t,) for scalars."""
+        row = self._rows[self._checked(episode)]
+        table = self._slice(DATA_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"], episode)
+        out: dict[str, NDArray[Any]] = {}
+        for name in table.column_names:
+            column = table.column(name).combine_chunks()
+            if name in self.schema.vectors:
+                out[name] = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+            else:
+                out[name] = column.to_numpy(zero_copy_only=False)
+        return out
+
+    def world(self, episode: int) -> WorldLog | None:
+        """Return the world's states of an episode, or None if none were recorded."""
+        if not self._records[self._checked(episode)]["has_world"]:
+            return None
+        row = self._rows[episode]
+        table = self._slice(WORLD_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"], episode)
+
+        def rows(name: str) -> Array:
+            column = table.column(name).combine_chunks()
+            return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), -1)
+
+        return WorldLog(
+            time_s=np.asarray(table.column("time_s").to_numpy()),
+            qpos=rows("qpos"),
+            qvel=rows("qvel"),
+            ctrl=rows("ctrl"),
+            model_hash=self._records[episode]["model_hash"],
+        )
+
+    def frames(self, episode: int, camera: str, *, start: int = 0, count: int | None = None) -> Iterator[Image]:
+        """Yield frames of one camera, (H, W, 3) uint8, from row ``start`` of the episode on."""
+        row = self._rows[self._checked(episode)]
+        if camera not in self.schema.cameras:
+            raise UsageError(f"the dataset has no camera {camera!r}; it has {sorted(self.schema.cameras)}.")
+        first, path = self._video(row, camera)
+        left = row["length"] - start
+        return read_frames(
+            path, fps=self.schema.fps, start=first + start, count=left if count is None else min(count, left)
+        )
+
+    def export(self, episode: int, folder: Path) -> dict[str, Any]:
+        """Write an episode as it was before it was put together with others, and return its record."""
+        row, record = self._rows[episode], dict(self._records[episode])
+        columns = self.columns(episode)
+        kept = {key: columns[key] for key in (*self.schema.vectors, "frame_index")}
+        write_columns(folder / "frames.parquet", kept, vectors=self.schema.vectors)
+        world = self.world(episode)
+        if world is not None:
+            write_world(
+                folder / "world.parquet", time_s=world.time_s, qpos=world.qpos, qvel=world.qvel, ctrl=world.ctrl
+            )
+        for camera in self.schema.cameras:
+            first, path = self._video(row, camera)
+            cut_video(path, folder / f"{camera}.mp4", start=first, count=row["length"], fps=self.schema.fps)
+        for key in _JSON_FIELDS:
+            record[key] = json.loads(record[key])
+        for key in ("episode_index", "index", "task_index"):
+            record["stats"].pop(key, None)
+        record.pop("episode_index")
+        record["image_counts"] = self._image_counts(episode)
+        return record
+
+    def _image_counts(self, episode: int) -> dict[str, list[int]]:
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        row = self._rows[episode]
+        path = batch_path(self.root, RECORDS_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"])
+        names = {key: f"image_counts/{key}" for key in self.schema.video_keys.values()}
+        table = pq.read_table(path, columns=["episode_index", *names.values()])
+        found = table.filter(pc.equal(table.column("episode_index"), episode)).to_pylist()[0]
+        return {key: found[name] for key, name in names.items()}
+
+    def _video(self, row: dict[str, Any], camera: str) -> tuple[int, Path]:
+        key = self.schema.video_keys[camera]
+        batch = row[f"videos/{key}/chunk_index"] * CHUNK_SIZE + row[f"videos/{key}/file_index"]
+        first = round(row[f"videos/{key}/from_timestamp"] * self.schema.fps)
+        return first, batch_path(self.root, VIDEO_PATH, batch, video_key=key)
+
+    def _slice(self, template: str, batch: int, episode: int) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = batch_path(self.root, template, batch)
+        try:
+            return pq.read_table(path, filters=[("episode_index", "=", episode)], partitioning=None)
+        except (OSError, pa.ArrowException) as error:
+            raise OutputError(f"cannot read {path}: {error}.", hint="Run armwright dataset verify.") from error
+
+    def _checked(self, episode: int) -> int:
+        if not 0 <= episode < len(self):
+            raise UsageError(f"there is no episode {episode}; the dataset has {len(self)}, counted from 0.")
+        return episode
+
+
+def stored_keys(root: Path, *, batches: int) -> set[str]:
+    """Return the keys of the episodes in the first ``batches`` batches."""
+    import pyarrow.parquet as pq
+
+    keys: set[str] = set()
+    for batch in range(batches):
+        table = pq.read_table(batch_path(root, RECORDS_PATH, batch), columns=["seed", "instruction"])
+        keys |= {episode_key(row["seed"], row["instruction"]) for row in table.to_pylist()}
+    return keys
