@@ -20,13 +20,16 @@ REASONS = (
 # How far a candidate got before it failed: the furthest reason over all depths is the one that is counted.
 _RANK = np.array([9, 1, 0, 4, 3, 5, 2])
 
-QUALITY, DEPTH, CENTRE, WIDTH, OPENING = range(5)
+QUALITY, DEPTH, CENTRE, WIDTH, OPENING, ON_REGION = range(6)
+
+COUNT, NX, NY, NZ, SUM_X, SUM_Z, NEAR, NEAR_MASKED = range(8)
 
 _BIN = 0.001
 _GAP_BINS = 4
 _FACING = 0.35
 _START = 0.0015
-_PATCH_SLACK = 0.0015
+_PATCH_SLACK = 0.0012
+_NEAR_PATCH = 0.003
 
 
 @njit(cache=True, fastmath=True)
@@ -139,17 +142,20 @@ def search_frames(  # type: ignore[no-untyped-def]
         sweep, palm_length: How far the straight approach and the palm reach back [m].
 
     Returns:
-        ``best`` (f, 2, 5) quality, depth, centre along the closing axis, width, opening of the thin and the wide
-        interval; quality 0 means none. ``reason`` (f,) int, how far the frame got.
+        ``best`` (f, 2, 6) quality, depth, centre along the closing axis, width, opening, share of the touched surface
+        that is in the region, for the thin and the wide interval; quality 0 means none. ``reason`` (f,) int, how far
+        the frame got.
     """
     f_count = len(origins)
     n = len(points)
-    best = np.zeros((f_count, 2, 5))
+    best = np.zeros((f_count, 2, 6))
     reason = np.full(f_count, NO_CONTACT, np.int64)
     sx = np.empty(n)
     sy = np.empty(n)
     sz = np.empty(n)
+    snx = np.empty(n)
     sny = np.empty(n)
+    snz = np.empty(n)
     sm = np.empty(n)
     wy = np.empty(n)
     wz = np.empty(n)
@@ -158,6 +164,7 @@ def search_frames(  # type: ignore[no-untyped-def]
     exit_hi = np.empty(bins)
     entry_lo = np.empty(bins)
     spans = np.empty((2, 2))
+    patch = np.zeros((2, 8))
     half_x = 0.5 * pad_x
     half_z = 0.5 * pad_z
     finger_x = half_x + margin
@@ -179,7 +186,9 @@ def search_frames(  # type: ignore[no-untyped-def]
             sx[count] = x
             sy[count] = y
             sz[count] = z
+            snx[count] = normals[i, 0] * r[0, 0] + normals[i, 1] * r[1, 0] + normals[i, 2] * r[2, 0]
             sny[count] = normals[i, 0] * r[0, 1] + normals[i, 1] * r[1, 1] + normals[i, 2] * r[2, 1]
+            snz[count] = normals[i, 0] * r[0, 2] + normals[i, 1] * r[1, 2] + normals[i, 2] * r[2, 2]
             sm[count] = 1.0 if mask[i] else 0.0
             count += 1
         cx = centroid[0] - o[0]
@@ -216,16 +225,7 @@ def search_frames(  # type: ignore[no-untyped-def]
                         if _RANK[SUPPORT] > _RANK[reason[f]]:
                             reason[f] = SUPPORT
                         continue
-                n_hi = 0.0
-                n_lo = 0.0
-                cos_hi = 0.0
-                cos_lo = 0.0
-                z_hi = 0.0
-                z_lo = 0.0
-                x_hi = 0.0
-                x_lo = 0.0
-                m_hi = 0.0
-                m_lo = 0.0
+                patch[:] = 0.0
                 for i in range(count):
                     z = sz[i] - depth
                     if z > finger_depth + margin:
@@ -235,23 +235,35 @@ def search_frames(  # type: ignore[no-untyped-def]
                     if ay > inner and ay < outer:
                         code = FINGER
                         break
-                    if abs(z) <= half_z and abs(sx[i]) <= half_x and ay >= 0.5 * width - _PATCH_SLACK:
-                        if y > 0 and sny[i] > 0.0:
-                            n_hi += 1.0
-                            cos_hi += sny[i]
-                            z_hi += z
-                            x_hi += sx[i]
-                            m_hi += sm[i]
-                        elif y < 0 and sny[i] < 0.0:
-                            n_lo += 1.0
-                            cos_lo -= sny[i]
-                            z_lo += z
-                            x_lo += sx[i]
-                            m_lo += sm[i]
-                if code == OK and (n_hi < 2.0 or n_lo < 2.0):
+                    if abs(z) > half_z or abs(sx[i]) > half_x or ay < 0.5 * width - _NEAR_PATCH:
+                        continue
+                    side = 1 if y > 0 else 0
+                    sign = 1.0 if y > 0 else -1.0
+                    patch[side, NEAR] += 1.0
+                    patch[side, NEAR_MASKED] += sm[i]
+                    if ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
+                        patch[side, COUNT] += 1.0
+                        patch[side, NX] += snx[i]
+                        patch[side, NY] += sign * sny[i]
+                        patch[side, NZ] += snz[i]
+                        patch[side, SUM_X] += sx[i]
+                        patch[side, SUM_Z] += z
+                if code == OK and min(patch[0, COUNT], patch[1, COUNT]) < 2.0:
                     code = NO_CONTACT
-                if code == OK and min(cos_hi / n_hi, cos_lo / n_lo) < cos_cone:
-                    code = MISALIGNED
+                align = 1.0
+                off_x = 0.0
+                off_z = 0.0
+                on_region = 1.0
+                if code == OK:
+                    for side in range(2):
+                        a = patch[side]
+                        size = math.sqrt(a[NX] ** 2 + a[NY] ** 2 + a[NZ] ** 2)
+                        align = min(align, a[NY] / max(size, 1e-12))
+                        off_x = max(off_x, abs(a[SUM_X] / a[COUNT]) / half_x)
+                        off_z = max(off_z, abs(a[SUM_Z] / a[COUNT]) / half_z)
+                        on_region = min(on_region, a[NEAR_MASKED] / a[NEAR])
+                    if align < cos_cone:
+                        code = MISALIGNED
                 if code == OK and wide < 0:
                     wide = _beside_palm(points, o, r, palm_x, wy, wz)
                 if code == OK:
@@ -260,13 +272,9 @@ def search_frames(  # type: ignore[no-untyped-def]
                             code = PALM
                             break
                 if code == OK:
-                    align = min(cos_hi / n_hi, cos_lo / n_lo)
-                    cover = min(1.0, min(n_hi, n_lo) / (0.3 * per_pad))
-                    off_z = max(abs(z_hi / n_hi), abs(z_lo / n_lo)) / half_z
-                    off_x = max(abs(x_hi / n_hi), abs(x_lo / n_lo)) / half_x
-                    region = min(m_hi / n_hi, m_lo / n_lo)
+                    cover = min(1.0, min(patch[0, COUNT], patch[1, COUNT]) / (0.3 * per_pad))
                     arm = math.sqrt(com_x**2 + (com_z - depth) ** 2)
-                    quality = align * align * (0.2 + 0.8 * cover) * (0.2 + 0.8 * region)
+                    quality = align * align * (0.2 + 0.8 * cover) * (0.2 + 0.8 * on_region)
                     quality *= (1.0 - 0.4 * min(1.0, off_z)) * (1.0 - 0.4 * min(1.0, off_x))
                     quality /= 1.0 + (arm / 0.15) ** 2
                     if opening < width + 2 * clearance:
@@ -279,6 +287,7 @@ def search_frames(  # type: ignore[no-untyped-def]
                         best[f, slot, 2] = centre
                         best[f, slot, 3] = width
                         best[f, slot, 4] = opening
+                        best[f, slot, 5] = on_region
                 elif _RANK[code] > _RANK[reason[f]]:
                     reason[f] = code
     return best, reason

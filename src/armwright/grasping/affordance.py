@@ -80,6 +80,11 @@ def sample_grasps(
     poor = best[rows, slot, 0] < chosen.min_quality
     dropped["low_quality"] += int(poor.sum())
     rows, slot = rows[~poor], slot[~poor]
+    if len(rows):
+        share = best[rows, slot, 5]
+        beside = share < min(chosen.min_on_region, float(share.max()) - 0.1)
+        dropped["beside_region"] += int(beside.sum())
+        rows, slot = rows[~beside], slot[~beside]
     order = np.argsort(-best[rows, slot, 0], kind="stable")
     rows, slot = rows[order], slot[order]
     values = best[rows, slot]

@@ -29,12 +29,14 @@ class GraspOptions:
         margin_m: Kept between the gripper and anything but the pads' own contact [m].
         palm_half_m: Half extents of the palm along x and y [m].
         min_quality: Candidates below are dropped.
+        min_on_region: Share of the touched surface, on the worse side, that must lie in the region, if any candidate
+            reaches it; a rim thinner than the pads never does, and then the best share less 0.1 is the limit.
         max_candidates: The best so many are kept, over all contacts.
     """
 
     approaches: int = 8
     tilt_rad: float = 0.6
-    extra_tilts_rad: tuple[float, ...] = (0.0, 1.2)
+    extra_tilts_rad: tuple[float, ...] = (0.0, 1.5708)
     neighbours: int = 16
     contacts: int = 12
     bandwidth_ratio: float = 0.25
@@ -43,12 +45,13 @@ class GraspOptions:
     yaws: int = 0
     depths_m: tuple[float, ...] = (0.0, 0.005, 0.010, 0.016, 0.024, 0.034)
     clearance_m: float = 0.006
-    min_clearance_m: float = 0.003
+    min_clearance_m: float = 0.002
     friction: float = 0.5
     sweep_m: float = 0.08
     margin_m: float = 0.0015
     palm_half_m: tuple[float, float] = (0.035, 0.075)
     min_quality: float = 0.1
+    min_on_region: float = 0.85
     max_candidates: int = 200
 
     def __post_init__(self) -> None:

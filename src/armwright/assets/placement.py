@@ -1,0 +1,297 @@
+"""Where an object may stand for a relation to hold: on, in, beside, above, under another, or on the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from armwright.assets.footprint import Footprint, HeightGrid, all_vertices, inside_rectangle, surface_points
+from armwright.assets.model import ObjectModel
+from armwright.core.errors import UsageError
+from armwright.core.pose import Array, Pose
+from armwright.core.task import RelationName
+
+GAP_M = (0.03, 0.12)
+"""Gap between footprints for the beside relations."""
+ABOVE_M = (0.08, 0.20)
+"""Height of the held object's bottom over the target's top for ``above``."""
+MARGIN_M = 0.012
+"""Kept free to other objects, so that an open finger passes."""
+EDGE_M = 0.004
+"""Kept free between a base and the edge of the surface it stands on."""
+REST_M = 0.001
+"""Poses are this far above contact, so that they are free of collision."""
+BASE_M = 0.004
+"""Points this close to the lowest one are the base that an object stands on."""
+
+_SIDE: dict[str, tuple[float, float]] = {
+    "left_of": (0.0, 1.0),
+    "right_of": (0.0, -1.0),
+    "in_front_of": (-1.0, 0.0),
+    "behind": (1.0, 0.0),
+}
+_TRIES = 40
+_OVERHANG = 1.6
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """One way to satisfy a relation.
+
+    Attributes:
+        pose_world_object: Pose of the placed object's frame.
+        kind: ``rest`` it stands there by itself, ``drop`` it is let go there and settles, ``hold`` the hand keeps it.
+        support: What carries it: a support surface's name, a container's part, ``table`` or ``hand``.
+        yaw_delta_rad: Turn about the vertical from the orientation it was given in.
+    """
+
+    pose_world_object: Pose
+    kind: Literal["rest", "drop", "hold"]
+    support: str
+    yaw_delta_rad: float = 0.0
+
+
+@dataclass(frozen=True)
+class TableBounds:
+    """The part of the table that may be used [m], world frame, and its height."""
+
+    x_m: tuple[float, float]
+    y_m: tuple[float, float]
+    z_m: float = 0.0
+
+    def contains(self, outline_m: Array) -> bool:
+        """Tell whether a (k, 2) outline lies inside."""
+        low, high = outline_m.min(0), outline_m.max(0)
+        return bool(
+            self.x_m[0] <= low[0] and high[0] <= self.x_m[1] and self.y_m[0] <= low[1] and high[1] <= self.y_m[1]
+        )
+
+
+def placements(
+    held: ObjectModel,
+    target: ObjectModel | None,
+    relation: RelationName,
+    *,
+    rng: np.random.Generator,
+    n: int = 16,
+    pose_world_held: Pose | None = None,
+    pose_world_target: Pose | None = None,
+    obstacles: Sequence[Footprint] = (),
+    bounds: TableBounds | None = None,
+    free: Callable[[Pose], bool] | None = None,
+) -> list[Placement]:
+    """Draw poses of ``held`` that satisfy ``relation`` to ``target``; pure geometry, nothing is simulated.
+
+    Left is +y and behind is +x, as the arm's base sees it. The object keeps the tilt it has in ``pose_world_held``
+    (upright where None) and is turned about the vertical: not at all first, then at random.
+
+    Args:
+        held: What is placed.
+        target: The reference; None puts it on the table (``on`` only).
+        relation: One of the nine.
+        rng: Decides the draws.
+        n: How many poses at most.
+        pose_world_held: How the object is oriented now; its position does not matter.
+        pose_world_target: Where the target stands; the world's origin where None.
+        obstacles: Footprints of everything else, the target not among them.
+        bounds: Usable table; 0.8 m x 1.2 m in front of the base where None.
+        free: A further test that a pose must pass.
+
+    Returns:
+        Up to ``n`` poses, best first; none where the relation cannot hold (too large, no surface, no room).
+
+    Raises:
+        UsageError: A relation that needs a target came without one.
+    """
+    if target is None and relation != "on":
+        raise UsageError(f"relation {relation!r} needs a target object.", hint="Only 'on' may mean the table.")
+    table = bounds or TableBounds(x_m=(0.2, 1.0), y_m=(-0.6, 0.6))
+    task = _Task(held, target, pose_world_held or Pose(), pose_world_target or Pose(), table, rng)
+    if target is None:
+        drawn = task.on_table()
+    elif relation == "on":
+        drawn = task.on()
+    elif relation == "in":
+        drawn = task.inside()
+    elif relation == "above":
+        drawn = task.above()
+    elif relation == "under":
+        drawn = task.under()
+    else:
+        drawn = task.beside(relation)
+    found: list[Placement] = []
+    for placement in drawn:
+        print_ = Footprint.from_model(held, placement.pose_world_object)
+        if any(print_.overlaps(other, margin_m=MARGIN_M) for other in obstacles):
+            continue
+        if free is not None and not free(placement.pose_world_object):
+            continue
+        found.append(placement)
+        if len(found) == n:
+            break
+    return found
+
+
+class _Task:
+    """One call of `placements`: the shapes, turned and looked at from above."""
+
+    def __init__(
+        self,
+        held: ObjectModel,
+        target: ObjectModel | None,
+        pose_world_held: Pose,
+        pose_world_target: Pose,
+        table: TableBounds,
+        rng: np.random.Generator,
+    ) -> None:
+        self.held = held
+        self.target = target
+        self.orientation = Pose(np.zeros(3), pose_world_held.quat_wxyz)
+        self.pose_world_target = pose_world_target
+        self.table = table
+        self.rng = rng
+
+    def _turned(self, yaw_rad: float) -> tuple[Pose, Array]:
+        """Return the held object's orientation after a turn, and its vertices then (n, 3), centred over x = y = 0."""
+        pose = Pose.from_yaw(np.zeros(3), yaw_rad) @ self.orientation
+        points = pose.transform(all_vertices(self.held))
+        middle = 0.5 * (points.min(0) + points.max(0))
+        shift = np.array([-middle[0], -middle[1], -points[:, 2].min()])
+        return Pose(shift, pose.quat_wxyz), points + shift
+
+    def _yaws(self) -> Iterator[float]:
+        """Yield no turn, quarter turns, then any."""
+        yield from (0.0, 0.5 * np.pi, -0.5 * np.pi, np.pi)
+        while True:
+            yield float(self.rng.uniform(-np.pi, np.pi))
+
+    @staticmethod
+    def _at(pose: Pose, x: float, y: float, z: float) -> Pose:
+        return Pose(pose.position_m + np.array([x, y, z]), pose.quat_wxyz)
+
+    def on_table(self) -> Iterator[Placement]:
+        for _, yaw in zip(range(4 * _TRIES), self._yaws(), strict=False):
+            pose, points = self._turned(yaw)
+            half = 0.5 * np.ptp(points[:, :2], axis=0)
+            low = np.array([self.table.x_m[0], self.table.y_m[0]]) + half
+            high = np.array([self.table.x_m[1], self.table.y_m[1]]) - half
+            if (low > high).any():
+                continue
+            x, y = self.rng.uniform(low, high)
+            yield Placement(self._at(pose, x, y, self.table.z_m + REST_M), "rest", "table", yaw)
+
+    def on(self) -> Iterator[Placement]:
+        assert self.target is not None
+        grid = HeightGrid(self.pose_world_target.transform(surface_points(self.target)))
+        surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in self.target.supports]
+        upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
+        for attempt, yaw in zip(range(_TRIES), self._yaws(), strict=False):
+            pose, points = self._turned(yaw)
+            base = points[points[:, 2] < BASE_M, :2]
+            for surface, pose_world_surface in upright:
+                if np.ptp(points[:, 2]) + 0.01 > surface.clearance_m:
+                    continue
+                turn = pose_world_surface.rotation[:2, :2]
+                local = base @ turn
+                reach = np.asarray(surface.half_extents_m) - EDGE_M
+                room = np.minimum(reach - local.max(0), reach + local.min(0))
+                middle = 0.5 * (local.max(0) + local.min(0))
+                if (0.5 * np.ptp(local, axis=0) > reach).any():
+                    continue
+                # The middle of the surface first: the safest place, and what a person would do.
+                spread = 0.0 if attempt == 0 else 0.8
+                offset = self.rng.uniform(-spread, spread, 2) * np.maximum(room, 0) - middle * (spread == 0.0)
+                if not inside_rectangle(local + offset, (float(reach[0]), float(reach[1]))):
+                    continue
+                x, y = pose_world_surface.position_m[:2] + turn @ offset
+                z = float(pose_world_surface.position_m[2])
+                if surface.clearance_m > 0.5:
+                    z = max(z, grid.rest_height(points + np.array([x, y, 0.0])))
+                yield Placement(self._at(pose, float(x), float(y), z + REST_M), "rest", surface.name, yaw)
+
+    def inside(self) -> Iterator[Placement]:
+        assert self.target is not None
+        grid = HeightGrid(self.pose_world_target.transform(surface_points(self.target)))
+        skin = surface_points(self.held)
+        found: list[tuple[float, Placement]] = []
+        for container in self.target.containers:
+            middle = self.pose_world_target.transform(container.center_m)
+            floor, rim = (self.pose_world_target.position_m[2] + z for z in (container.floor_z_m, container.rim_z_m))
+            turn = self.pose_world_target.rotation[:2, :2]
+            for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
+                pose, points = self._turned(yaw)
+                spread = 0.0 if attempt < 4 else 0.4
+                room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * np.ptp(points[:, :2] @ turn, axis=0), 0)
+                x, y = middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room)
+                z = max(floor, grid.rest_height(pose.transform(skin) + np.array([x, y, 0.0])))
+                center = self._at(pose, float(x), float(y), 0.0).transform(points_mean(skin))[:2]
+                off = (center - middle[:2]) @ turn / np.asarray(container.half_extents_m)
+                if np.linalg.norm(off) > 0.6:
+                    continue
+                # It sticks out so far that it would fall over the rim rather than into the container.
+                if (
+                    np.ptp(points[:, :2] @ turn, axis=0).max() > _OVERHANG * 2 * max(container.half_extents_m)
+                    and z > rim - 0.01
+                ):
+                    continue
+                depth = (z - floor) / max(rim - floor, 1e-6)
+                placed = Placement(self._at(pose, float(x), float(y), z + REST_M), "drop", container.part, yaw)
+                found.append((round(float(depth), 2), placed))
+        found.sort(key=lambda item: item[0])
+        yield from (placement for _, placement in found)
+
+    def above(self) -> Iterator[Placement]:
+        assert self.target is not None
+        other = Footprint.from_model(self.target, self.pose_world_target)
+        heights = [0.5 * sum(ABOVE_M)]
+        for attempt, yaw in zip(range(_TRIES), self._yaws(), strict=False):
+            height = heights[0] if attempt < 4 else float(self.rng.uniform(*ABOVE_M))
+            pose, _ = self._turned(yaw)
+            x, y = other.center_m
+            yield Placement(self._at(pose, float(x), float(y), other.z_m[1] + height), "hold", "hand", yaw)
+
+    def under(self) -> Iterator[Placement]:
+        assert self.target is not None
+        solid = surface_points(self.target, cell_m=0.02)
+        target_points = self.pose_world_target.transform(solid)
+        other = Footprint.from_points(target_points)
+        low, high = other.outline_m.min(0), other.outline_m.max(0)
+        for _, yaw in zip(range(4 * _TRIES), self._yaws(), strict=False):
+            pose, points = self._turned(yaw)
+            x, y = self.rng.uniform(low, high)
+            outline = points[:, :2] + np.array([x, y])
+            near = (target_points[:, :2] > outline.min(0) - MARGIN_M) & (
+                target_points[:, :2] < outline.max(0) + MARGIN_M
+            )
+            over = target_points[near.all(1), 2]
+            if len(over) and over.min() > self.table.z_m + points[:, 2].max() + MARGIN_M:
+                yield Placement(self._at(pose, float(x), float(y), self.table.z_m + REST_M), "rest", "table", yaw)
+
+    def beside(self, relation: RelationName) -> Iterator[Placement]:
+        assert self.target is not None
+        other = Footprint.from_model(self.target, self.pose_world_target)
+        half_other = 0.5 * np.ptp(other.outline_m, axis=0)
+        for attempt, yaw in zip(range(4 * _TRIES), self._yaws(), strict=False):
+            pose, points = self._turned(yaw)
+            side = np.array(_SIDE[relation] if relation in _SIDE else list(_SIDE.values())[attempt % 4])
+            along = int(np.argmax(np.abs(side)))
+            across = 1 - along
+            half = 0.5 * np.ptp(points[:, :2], axis=0)
+            gap = 0.5 * sum(GAP_M) if attempt < 4 else self.rng.uniform(*GAP_M)
+            center = other.center_m.copy()
+            center[along] += side[along] * (half_other[along] + half[along] + gap)
+            if attempt >= 4:
+                center[across] += self.rng.uniform(-0.4, 0.4) * half_other[across]
+            placed = Placement(
+                self._at(pose, float(center[0]), float(center[1]), self.table.z_m + REST_M), "rest", "table", yaw
+            )
+            if self.table.contains(points[:, :2] + center):
+                yield placed
+
+
+def points_mean(points_m: Array) -> Array:
+    """Return the middle of the bounding box of (n, 3) points, a stand-in for the centre of mass."""
+    return np.asarray(0.5 * (points_m.min(0) + points_m.max(0)))
