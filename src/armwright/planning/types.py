@@ -58,10 +58,15 @@ class IkResult:
     Attributes:
         q_rad: (b, k, n) float; rows past ``count`` are meaningless.
         count: (b,) int, solutions found per pose.
+        nearest_rad: (b, n) the best attempt, also where nothing was found.
+        error_m, error_rad: (b,) how far its tool is from the pose asked for.
     """
 
     q_rad: Array
     count: NDArray[np.int64]
+    nearest_rad: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    error_m: Array = field(default_factory=lambda: np.zeros(0))
+    error_rad: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +100,7 @@ class TimedReport:
     ok: bool
     status: PlanStatus
     trajectory: Trajectory | None
-    method: Literal["toppra", "ruckig", "none"] = "none"
+    method: Literal["blend", "toppra", "ruckig", "none"] = "none"
     colliding: tuple[str, str] | None = None
     detail: str = ""
 
@@ -110,6 +115,7 @@ class GraspEvaluation:
         path_rad: Way points from the start to the pre-grasp, per candidate (empty where it fails).
         q_pregrasp_rad, q_grasp_rad: (c, n) the two ends of the approach edge.
         approach_rad: Way points of the straight approach from pre-grasp to grasp, per candidate.
+        detail: What stopped each failed candidate, and what would help.
     """
 
     status: tuple[PlanStatus, ...]
@@ -118,3 +124,26 @@ class GraspEvaluation:
     q_pregrasp_rad: Array
     q_grasp_rad: Array
     approach_rad: Sequence[Array]
+    detail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ReachReport:
+    """A planned path and the straight line that ends it, to the best of several poses.
+
+    Attributes:
+        ok, status: What came of it, naming the failing stage.
+        path: From the start to where the line begins.
+        line_rad: (w, n) way points of the straight line to the pose, the path's end included.
+        pose: Index of the pose reached.
+        colliding: The pair that collides, by name, where the status is a collision.
+        detail: What would help.
+    """
+
+    ok: bool
+    status: PlanStatus
+    path: PathReport
+    line_rad: Array
+    pose: int = -1
+    colliding: tuple[str, str] | None = None
+    detail: str = ""

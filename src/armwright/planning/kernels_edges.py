@@ -1,0 +1,158 @@
+"""Straight joint-space edges and way-point paths: free, how long, shorter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from armwright.planning._arrays import Scene, Scratch
+from armwright.planning._jit import F32, U64, Flags, kernel
+from armwright.planning.kernels_check import is_free, new_scratch
+from armwright.planning.kernels_random import uniform
+
+
+@kernel
+def edge_free(
+    scene: Scene,
+    a: F32,
+    b: F32,
+    resolution: float,
+    scratch: Scratch,
+) -> bool:
+    """Tell whether the edge from ``a`` (taken to be free) to ``b`` is free at ``resolution`` [rad] of any joint.
+
+    The end comes first, then halves, quarters, and so on: an edge that fails fails early.
+    """
+    n = a.shape[0]
+    q = scratch.q
+    longest = np.float32(0.0)
+    for j in range(n):
+        longest = max(longest, abs(b[j] - a[j]))
+    steps = math.ceil(longest / resolution)
+    if steps < 1:
+        steps = 1
+    if not is_free(scene, b, scratch):
+        return False
+    stride = 1
+    while stride < steps:
+        stride *= 2
+    while stride >= 1:
+        i = stride
+        while i < steps:
+            t = np.float32(i) / np.float32(steps)
+            for j in range(n):
+                q[j] = a[j] + t * (b[j] - a[j])
+            if not is_free(scene, q, scratch):
+                return False
+            i += 2 * stride
+        stride //= 2
+    return True
+
+
+@kernel
+def check_edge_batch(scene: Scene, a: F32, b: F32, resolution: float, out: Flags) -> None:
+    """Fill out (e,): True where the edge from a (e, n) to b (e, n), both ends included, is free."""
+    n = a.shape[1]
+    scratch = new_scratch(n)
+    for e in range(a.shape[0]):
+        out[e] = is_free(scene, a[e], scratch) and edge_free(scene, a[e], b[e], resolution, scratch)
+
+
+@kernel
+def path_free(scene: Scene, path: F32, resolution: float) -> bool:
+    """Tell whether every edge of path (w, n) is free; its first way point is taken to be."""
+    n = path.shape[1]
+    scratch = new_scratch(n)
+    for i in range(path.shape[0] - 1):
+        if not edge_free(scene, path[i], path[i + 1], resolution, scratch):
+            return False
+    return True
+
+
+@kernel
+def distance(a: F32, b: F32) -> float:
+    """Return the Euclidean distance [rad] of two configurations."""
+    total = 0.0
+    for j in range(a.shape[0]):
+        d = a[j] - b[j]
+        total += d * d
+    return math.sqrt(total)
+
+
+@kernel
+def path_length(path: F32) -> float:
+    """Return the joint-space arc length [rad] of path (w, n)."""
+    total = 0.0
+    for i in range(path.shape[0] - 1):
+        total += distance(path[i], path[i + 1])
+    return total
+
+
+@kernel
+def shortcut(
+    scene: Scene,
+    path: F32,
+    resolution: float,
+    tries: int,
+    state: U64,
+) -> F32:
+    """Return a path that is never longer: needless way points dropped, then ``tries`` random cuts.
+
+    ``state`` (1,) uint64 is the random state.
+    """
+    n = path.shape[1]
+    scratch = new_scratch(n)
+    size = path.shape[0]
+    points = np.empty((size + 2 * tries + 2, n), np.float32)
+    points[:size] = path
+    i = 0
+    while i < size - 2:
+        for j in range(size - 1, i + 1, -1):
+            if edge_free(scene, points[i], points[j], resolution, scratch):
+                for k in range(j, size):
+                    points[i + 1 + k - j] = points[k]
+                size -= j - i - 1
+                break
+        i += 1
+    along = np.empty(points.shape[0], np.float64)
+    a = np.empty(n, np.float32)
+    b = np.empty(n, np.float32)
+    for _ in range(tries):
+        if size < 3:
+            break
+        along[0] = 0.0
+        for k in range(1, size):
+            along[k] = along[k - 1] + distance(points[k], points[k - 1])
+        total = along[size - 1]
+        u = uniform(state) * total
+        v = uniform(state) * total
+        if u > v:
+            u, v = v, u
+        i = 0
+        while i < size - 2 and along[i + 1] < u:
+            i += 1
+        k = i
+        while k < size - 2 and along[k + 1] < v:
+            k += 1
+        if k == i:
+            continue
+        tu = (u - along[i]) / max(along[i + 1] - along[i], 1e-9)
+        tv = (v - along[k]) / max(along[k + 1] - along[k], 1e-9)
+        for j in range(n):
+            a[j] = points[i, j] + tu * (points[i + 1, j] - points[i, j])
+            b[j] = points[k, j] + tv * (points[k + 1, j] - points[k, j])
+        if v - u - distance(a, b) < 0.01 * total:
+            continue
+        if edge_free(scene, a, b, resolution, scratch):
+            removed = k - i
+            if removed >= 2:
+                for t in range(k + 1, size):
+                    points[t + 2 - removed] = points[t]
+            else:
+                for t in range(size - 1, k, -1):
+                    points[t + 1] = points[t]
+            points[i + 1] = a
+            points[i + 2] = b
+            size += 2 - removed
+    return points[:size].copy()
