@@ -204,15 +204,26 @@ class Hollow:
         inset = lower[-1] + [-_DIP_M / 2, _DIP_M]
         builder.cut(interior, solids.lathe([[0, self.floor_z_m], *lower, inset, [0, inset[1]]]))
 
-    def collide(self, builder: LinkBuilder, *, bands_m: Sequence[float] = (), segments: int = 12) -> None:
-        """Add the floor disc and rings of wedges between the floor, ``bands_m`` and the rim."""
+    def collide(
+        self, builder: LinkBuilder, *, bands_m: Sequence[float] = (), segments: int = 12, gap: Sequence[int] = ()
+    ) -> None:
+        """Add the floor disc and rings of wedges between the floor, ``bands_m`` and the rim.
+
+        Args:
+            builder: Takes the hulls.
+            bands_m: Heights where one ring ends and the next begins [m].
+            segments: Wedges per ring.
+            gap: Wedges left out of the highest ring, for a spout.
+        """
         floor, bottom = self.floor_z_m, float(self.outer[0, 1])
         builder.collide("body", [hulls.turned(between(self.outer, bottom, floor), segments=16)])
         stops = [floor, *bands_m, self.top_z_m]
         for low, high in itertools.pairwise(stops):
             section = np.concatenate([between(self.outer, low, high), between(self.inner, low, high)])
             part = "rim" if low >= self.rim_z_m - 1e-9 else "body"
-            builder.collide(part, hulls.turned_ring(section, segments=segments))
+            wedges = hulls.turned_ring(section, segments=segments)
+            left_out = gap if high == self.top_z_m else ()
+            builder.collide(part, [wedge for i, wedge in enumerate(wedges) if i not in left_out])
 
 
 def loop_path(

@@ -197,7 +197,7 @@ def _build_bowl(params: Params, attributes: Attributes) -> ObjectModel:
     inside = inside[inside[:, 1] > floor + 0.002]
     start = max(float(inside[0, 0]) - 0.012, 0.5 * foot)
     inner = np.array([[start, floor], *inside[:-1], [rim - wall, height - lip], [rim - wall + lip, height]])
-    shape = Hollow(outer, inner, height - 0.020)
+    shape = Hollow(outer, inner, height - 0.024)
     builder = LinkBuilder()
     shape.add(builder)
     shape.cut(builder)
