@@ -30,6 +30,14 @@ class Surface:
     rgba: tuple[float, float, float, float]
 
 
+def join_surfaces(surfaces: Sequence[Surface]) -> Surface:
+    """Join surfaces into one that has the first one's colour."""
+    offsets = np.cumsum([0, *(len(s.vertices_m) for s in surfaces[:-1])])
+    vertices = np.concatenate([s.vertices_m for s in surfaces])
+    faces = np.concatenate([s.faces + offset for s, offset in zip(surfaces, offsets, strict=True)])
+    return Surface(vertices, faces.astype(np.int32), surfaces[0].rgba)
+
+
 @dataclass(frozen=True, eq=False)
 class Primitive:
     """A collision box, sphere, capsule or cylinder; ``size_m`` as MuJoCo reads it."""
@@ -105,6 +113,8 @@ def _compile(arm: ArmRecipe, gripper: GripperRecipe, arm_folder: Path, gripper_f
         hand.delete(next(joint for joint in hand.joints if joint.name == name))
     spec = _parse(arm.source, arm_folder)
     mount = next(body for body in spec.bodies if body.name == arm.mount_body)
+    hand.option.cone, hand.option.impratio = spec.option.cone, spec.option.impratio  # else attach warns
+    hand.option.integrator = spec.option.integrator
     frame = mount.add_frame(pos=list(arm.mount_pos_m), quat=list(arm.mount_quat_wxyz))
     spec.attach(hand, frame=frame, prefix=GRIPPER_PREFIX)
     return spec.compile()
@@ -145,6 +155,7 @@ class _Reader:
         ]
         self.links: dict[int, Link] = {}
         self.world_link: dict[int, Array] = {}
+        self.mesh_collision: dict[int, list[Surface]] = {}
 
     def _joint(self, body: int) -> int:
         count, first = int(self.model.body_jntnum[body]), int(self.model.body_jntadr[body])
@@ -164,6 +175,8 @@ class _Reader:
             self._add_inertia(body, top)
         for geom in range(model.ngeom):
             self._add_geom(geom)
+        for body, surfaces in self.mesh_collision.items():
+            self.links[int(model.body_weldid[body])].hulls.append(join_surfaces(surfaces))
         for side, pad in (("left", self.gripper.left), ("right", self.gripper.right)):
             body = int(model.body(GRIPPER_PREFIX + pad.body).id)
             top = int(model.body_weldid[body])
@@ -222,16 +235,18 @@ class _Reader:
         body_name, name = str(model.body(body).name), str(model.geom(geom).name)
         is_visual = int(model.geom_group[geom]) in _VISUAL_GROUPS
         collides = bool(model.geom_contype[geom] | model.geom_conaffinity[geom])
-        wanted = {GRIPPER_PREFIX + b for b in self.gripper.mesh_collision}
+        wanted = {*self.arm.mesh_collision, *(GRIPPER_PREFIX + b for b in self.gripper.mesh_collision)}
         dropped = {GRIPPER_PREFIX + g for g in self.gripper.drop_geoms}
-        collides = (collides and name not in dropped) or (is_visual and body_name in wanted)
+        collides = collides and name not in dropped and body_name not in wanted
         if body_name in self.arm.drop_bodies:
-            collides = False
+            return
         kind = int(model.geom_type[geom])
         if kind == mujoco.mjtGeom.mjGEOM_MESH:
             surface = self._surface(geom, local)
             if is_visual:
                 link.visuals.append(surface)
+                if body_name in wanted:
+                    self.mesh_collision.setdefault(body, []).append(surface)
             if collides:
                 link.hulls.append(surface)
         elif collides:

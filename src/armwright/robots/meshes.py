@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from armwright.core.pose import Array
-from armwright.robots.links import Faces, Surface
+from armwright.robots.links import Faces, Surface, join_surfaces
 
 _SAME_COLOUR = 0.12
 _LEAST_FACES = 60
@@ -26,14 +26,7 @@ def merge_by_colour(surfaces: Sequence[Surface]) -> list[Surface]:
                 break
         else:
             groups.append([surface])
-    return [_join(group) for group in groups]
-
-
-def _join(group: Sequence[Surface]) -> Surface:
-    offsets = np.cumsum([0, *(len(s.vertices_m) for s in group[:-1])])
-    vertices = np.concatenate([s.vertices_m for s in group])
-    faces = np.concatenate([s.faces + offset for s, offset in zip(group, offsets, strict=True)])
-    return Surface(vertices, faces.astype(np.int32), group[0].rgba)
+    return [join_surfaces(group) for group in groups]
 
 
 def weld(surface: Surface, *, tolerance_m: float = 1e-6) -> Surface:
@@ -49,23 +42,40 @@ def decimate(surface: Surface, faces: int) -> Surface:
     """Reduce a surface to about ``faces`` triangles by quadric edge collapse."""
     import fast_simplification
 
-    if len(surface.faces) <= faces:
-        return surface
-    points, triangles = fast_simplification.simplify(
-        surface.vertices_m.astype(np.float32), surface.faces, target_count=int(faces), agg=5.0
-    )
+    welded = surface
+    for tolerance_m in (0.0, 0.0005, 0.001):  # meshes of many small pieces only shrink once these grow together
+        if tolerance_m:
+            welded = weld(welded, tolerance_m=tolerance_m)
+        points, triangles = welded.vertices_m.astype(np.float32), welded.faces
+        for aggressiveness in (3.0, 4.0, 5.0, 7.0):
+            if len(triangles) <= 1.1 * faces:
+                return Surface(np.asarray(points, float), np.asarray(triangles, np.int32), surface.rgba)
+            points, triangles = fast_simplification.simplify(
+                points, triangles, target_count=int(faces), agg=aggressiveness
+            )
     return Surface(np.asarray(points, float), np.asarray(triangles, np.int32), surface.rgba)
 
 
-def face_budget(counts: Sequence[int], total: int) -> list[int]:
-    """Share ``total`` faces among meshes in proportion to their counts; small ones keep at least 60."""
-    floor = [min(n, _LEAST_FACES) for n in counts]
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        ratio = 0.5 * (low + high)
-        spent = sum(max(f, n * ratio) for f, n in zip(floor, counts, strict=True))
-        low, high = (ratio, high) if spent <= total else (low, ratio)
-    return [max(f, int(n * low)) for f, n in zip(floor, counts, strict=True)]
+def area_m2(surface: Surface) -> float:
+    """Return the area of a surface [m^2]."""
+    a, b, c = (surface.vertices_m[surface.faces[:, k]] for k in range(3))
+    return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+
+
+def face_budget(surfaces: Sequence[Surface], total: int) -> list[int]:
+    """Share ``total`` faces among surfaces, by the root of faces times area: detail counts less than size.
+
+    Small surfaces keep at least 60 faces, and none gets more than it has.
+    """
+    counts = np.array([len(s.faces) for s in surfaces])
+    weights = np.sqrt(counts * np.array([area_m2(s) for s in surfaces]))
+    least = np.minimum(counts, _LEAST_FACES)
+    low, high = 0.0, float((counts / np.maximum(weights, 1e-9)).max())
+    for _ in range(50):
+        scale = 0.5 * (low + high)
+        spent = np.clip(scale * weights, least, counts).sum()
+        low, high = (scale, high) if spent <= total else (low, scale)
+    return [int(n) for n in np.clip(low * weights, least, counts)]
 
 
 def cut(surface: Surface, *, axis: int, at_m: float, above: bool) -> Surface | None:

@@ -207,7 +207,7 @@ class _Writer:
 def decimated_visuals(links: Sequence[Link], faces: int) -> dict[str, list[Surface]]:
     """Return the visual surfaces per link, merged by colour and reduced to ``faces`` triangles in all."""
     merged = [(link.name, meshes.weld(s)) for link in links for s in meshes.merge_by_colour(link.visuals)]
-    shares = meshes.face_budget([len(s.faces) for _, s in merged], faces)
+    shares = meshes.face_budget([s for _, s in merged], faces)
     result: dict[str, list[Surface]] = {link.name: [] for link in links}
     for (name, surface), share in zip(merged, shares, strict=True):
         result[name].append(meshes.decimate(surface, share))

@@ -75,7 +75,7 @@ class GripperRecipe(_Model):
         armature, damping: Of all finger joints.
         left, right: Pads; left lies on the tool's +y side.
         drop_geoms: Source collision geoms that the pads replace.
-        mesh_collision: Source bodies whose visual meshes also become collision hulls.
+        mesh_collision: Source bodies whose visual meshes, joined, replace their collision geoms.
         cuts: Planes that split or trim collision meshes.
     """
 
@@ -113,7 +113,8 @@ class ArmRecipe(_Model):
         damping: Passive joint damping.
         visual_faces: Budget of visual faces for arm and gripper together.
         cuts: Planes that split collision meshes.
-        drop_bodies: Bodies whose collision geoms are left out.
+        mesh_collision: Source bodies whose visual meshes, joined, replace their collision geoms.
+        drop_bodies: Source bodies whose geoms are left out.
     """
 
     source: SourceFile
@@ -129,4 +130,5 @@ class ArmRecipe(_Model):
     damping: float = 0.1
     visual_faces: int = 25000
     cuts: tuple[Cut, ...] = ()
+    mesh_collision: tuple[str, ...] = ()
     drop_bodies: tuple[str, ...] = ()
