@@ -15,12 +15,11 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from _grasp_rig import Rig
 from armwright.affordance.oracle import OracleAffordance
 from armwright.affordance.protocol import ObjectCloud
-from armwright.assets.cloud import sample_cloud
+from armwright.assets.cloud import nearest_part, sample_cloud
 from armwright.assets.library import default_library
 from armwright.core.seeds import rng_for
 from armwright.core.task import AffordanceQuery
@@ -58,6 +57,7 @@ def run_case(
     count = dict.fromkeys(("objects", "with_grasp", "top", "top_held", "top_ok", "any", "any_held", "any_ok"), 0)
     times, sizes, slips, down, contacts_hit = [], [], [], 0, []
     dropped: dict[str, int] = {}
+    touched: dict[str, int] = {}
     for instance in instances:
         try:
             model = library.build(category, instance=instance)
@@ -83,11 +83,15 @@ def run_case(
         up = plane[:3]
         down += any(c.pose_object_pads.rotation[:, 2] @ up < -0.7 for c in found.candidates)
         picks = [0, *rng.integers(0, len(found.candidates), random_trials).tolist()]
-        tree = cKDTree(cloud.points_m)
+        parts = model.regions.get(region, ())
         for k, pick in enumerate(picks):
             trial = rig.run(found.candidates[pick])
-            near = tree.query(trial.contacts)[1] if len(trial.contacts) else []
-            share = float(mask[near].mean()) if len(near) else 0.0
+            share = 0.0
+            if len(trial.contacts):
+                hit = nearest_part(model, trial.contacts)
+                share = float(np.isin(hit, parts).mean())
+                for name, times_hit in zip(*np.unique(hit, return_counts=True), strict=True):
+                    touched[str(name)] = touched.get(str(name), 0) + int(times_hit)
             kind = "top" if k == 0 else "any"
             count[kind] += 1
             count[f"{kind}_held"] += trial.held
@@ -103,6 +107,7 @@ def run_case(
         "slip_mm": round(1e3 * float(np.median(slips)), 1) if slips else None,
         "on_part": round(float(np.mean(contacts_hit)), 2) if contacts_hit else None,
         "dropped": dropped,
+        "touched": touched,
     }
     return row
 
@@ -114,6 +119,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="CATEGORY or CATEGORY/REGION word, comma separated")
     parser.add_argument("--random", type=int, default=3, help="random candidates per object besides the best")
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE of GraspOptions")
+    parser.add_argument("--parts", action="store_true", help="print which parts the pads touched")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     first, _, last = args.instances.partition("-")
@@ -140,7 +146,7 @@ def main() -> None:
                     f"{row['with_top_down']:4} {row['candidates']:4.0f} {row['ms']:5.1f} | "
                     f"{100 * row['top_held'] / top:7.0f}% {100 * row['top_ok'] / top:3.0f}% | "
                     f"{100 * row['any_held'] / every:7.0f}% {100 * row['any_ok'] / every:3.0f}% | "
-                    f"{row['slip_mm']} {row['on_part']}",
+                    f"{row['slip_mm']} {row['on_part']} {row['touched'] if args.parts else ''}",
                     flush=True,
                 )
     if args.json:

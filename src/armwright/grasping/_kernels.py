@@ -30,6 +30,7 @@ _FACING = 0.35
 _START = 0.0015
 _PATCH_SLACK = 0.0012
 _NEAR_PATCH = 0.003
+_NEAR_EDGE = 0.002
 
 
 @njit(cache=True, fastmath=True)
@@ -150,6 +151,10 @@ def search_frames(  # type: ignore[no-untyped-def]
     n = len(points)
     best = np.zeros((f_count, 2, 6))
     reason = np.full(f_count, NO_CONTACT, np.int64)
+    px = points[:, 0].copy()
+    py = points[:, 1].copy()
+    pz = points[:, 2].copy()
+    across = np.empty(n)
     sx = np.empty(n)
     sy = np.empty(n)
     sz = np.empty(n)
@@ -168,23 +173,27 @@ def search_frames(  # type: ignore[no-untyped-def]
     half_x = 0.5 * pad_x
     half_z = 0.5 * pad_z
     finger_x = half_x + margin
+    deepest = depths.max() + max(finger_depth + margin, half_z + _NEAR_PATCH)
     has_plane = plane[0] ** 2 + plane[1] ** 2 + plane[2] ** 2 > 0.5
     for f in range(f_count):
         r = rotations[f]
         o = origins[f]
         count = 0
         wide = -1
+        shift = o[0] * r[0, 0] + o[1] * r[1, 0] + o[2] * r[2, 0]
         for i in range(n):
-            dx = points[i, 0] - o[0]
-            dy = points[i, 1] - o[1]
-            dz = points[i, 2] - o[2]
-            x = dx * r[0, 0] + dy * r[1, 0] + dz * r[2, 0]
-            if abs(x) > finger_x:
+            across[i] = px[i] * r[0, 0] + py[i] * r[1, 0] + pz[i] * r[2, 0] - shift
+        for i in range(n):
+            if abs(across[i]) > finger_x:
                 continue
-            y = dx * r[0, 1] + dy * r[1, 1] + dz * r[2, 1]
+            dx = px[i] - o[0]
+            dy = py[i] - o[1]
+            dz = pz[i] - o[2]
             z = dx * r[0, 2] + dy * r[1, 2] + dz * r[2, 2]
-            sx[count] = x
-            sy[count] = y
+            if z > deepest:
+                continue
+            sx[count] = across[i]
+            sy[count] = dx * r[0, 1] + dy * r[1, 1] + dz * r[2, 1]
             sz[count] = z
             snx[count] = normals[i, 0] * r[0, 0] + normals[i, 1] * r[1, 0] + normals[i, 2] * r[2, 0]
             sny[count] = normals[i, 0] * r[0, 1] + normals[i, 1] * r[1, 1] + normals[i, 2] * r[2, 1]
@@ -235,13 +244,13 @@ def search_frames(  # type: ignore[no-untyped-def]
                     if ay > inner and ay < outer:
                         code = FINGER
                         break
-                    if abs(z) > half_z or abs(sx[i]) > half_x or ay < 0.5 * width - _NEAR_PATCH:
+                    if abs(z) > half_z + _NEAR_EDGE or abs(sx[i]) > half_x or ay < 0.5 * width - _NEAR_PATCH:
                         continue
                     side = 1 if y > 0 else 0
                     sign = 1.0 if y > 0 else -1.0
                     patch[side, NEAR] += 1.0
                     patch[side, NEAR_MASKED] += sm[i]
-                    if ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
+                    if abs(z) <= half_z and ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
                         patch[side, COUNT] += 1.0
                         patch[side, NX] += snx[i]
                         patch[side, NY] += sign * sny[i]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 from armwright.grasping.clearance import PALM_LENGTH_M, clear_of_hulls, gripper_boxes
+from armwright.grasping.local import approach_directions, closing_axes, local_tensors, pca_normals
 from armwright.grasping.meanshift import Contacts, find_contacts, spacing_m
 from armwright.grasping.options import GraspOptions
 from armwright.grasping.types import GraspCandidate, GraspSet
@@ -141,39 +142,23 @@ def _frames(
     up: Array | None,
     options: GraspOptions,
 ) -> _Frames:
-    from scipy.spatial import cKDTree
-
-    from armwright.grasping.local import approach_directions, closing_axes, local_tensors, pca_normal
-
-    tree = cKDTree(points)
-    region = np.flatnonzero(mask)
-    which: list[int] = []
-    approach: list[int] = []
-    directions: list[Array] = []
-    tensors: list[Array] = []
-    outward: list[Array] = []
-    for c, index in enumerate(contacts.index):
-        normal = pca_normal(points, normals, int(index), neighbours=options.neighbours, tree=tree)
-        outward.append(normal)
-        piece = region[contacts.piece_of_masked == contacts.piece[c]]
-        local = local_tensors(points, normals, points[index], tree=tree, piece=piece)
-        tilts = (options.tilt_rad, *options.extra_tilts_rad)
-        for k, d in enumerate(approach_directions(normal, count=options.approaches, tilts_rad=tilts)):
-            # From below the table no hand comes.
-            if up is None or d @ up < options.max_rise:
-                which.append(c)
-                approach.append(k)
-                directions.append(d)
-                tensors.append(local)
-    normal_of = np.array(outward)
-    if not directions:
-        none = np.zeros(0, np.int64)
-        return _Frames(none, none, np.zeros((0, 3)), np.zeros((0, 3, 3)), normal_of)
-    d = np.array(directions)
-    row, y = closing_axes(d, np.array(tensors), uniform=options.yaws)
+    at = points[contacts.index]
+    normal = pca_normals(points, normals, contacts.index, neighbours=options.neighbours)
+    pieces = np.zeros((len(at), len(points)))
+    pieces[:, mask] = contacts.piece_of_masked[None] == contacts.piece[:, None]
+    local = local_tensors(points, normals, at, pieces=pieces)
+    tilts = (options.tilt_rad, *options.extra_tilts_rad)
+    d = np.stack([approach_directions(n, count=options.approaches, tilts_rad=tilts) for n in normal])
+    which, approach = (index.ravel() for index in np.indices(d.shape[:2]))
+    d = d.reshape(-1, 3)
+    if up is not None:
+        # From below the table no hand comes.
+        keep = d @ up < options.max_rise
+        which, approach, d = which[keep], approach[keep], d[keep]
+    row, y = closing_axes(d, local[which], uniform=options.yaws)
     rotation = np.stack([np.cross(y, d[row]), y, d[row]], axis=2)
-    contact = np.array(which, np.int64)[row]
-    return _Frames(contact, np.array(approach)[row], points[contacts.index[contact]], rotation, normal_of)
+    contact = which[row]
+    return _Frames(contact, approach[row], at[contact], rotation, normal)
 
 
 def _search(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from armwright.core.pose import Array
 
@@ -15,25 +14,33 @@ _SAME_AXIS_COS = 0.94
 _FLAT = 0.05
 
 
-def pca_normal(points_m: Array, normals: Array, index: int, *, neighbours: int, tree: cKDTree) -> Array:
-    """Return the unit outward normal at a point: smallest principal axis of its nearest neighbours.
+def pca_normals(points_m: Array, normals: Array, index: NDArray[np.int64], *, neighbours: int) -> Array:
+    """Return (c, 3) unit outward normals at points: smallest principal axis of their nearest neighbours.
 
     Only neighbours that face the same way count, since a thin bar or wall has its far side nearer than ``neighbours``
     points away; the cloud's own normal says which way is out. Where the cloud has no normals (zeros), the axis is
     turned away from the cloud's centroid, as in the paper.
     """
-    near = np.atleast_1d(tree.query(points_m[index], k=min(len(points_m), 2 * neighbours))[1])
-    own = normals[index]
-    labelled = bool(np.linalg.norm(own) > 0.5)
-    if labelled:
-        near = near[normals[near] @ own > 0.3]
-    near = near[:neighbours]
-    out = own if labelled else points_m[index] - points_m.mean(0)
-    if len(near) < 4:
-        return np.asarray(out / max(float(np.linalg.norm(out)), 1e-12))
-    centred = points_m[near] - points_m[near].mean(0)
-    axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
-    return np.asarray(axis if axis @ out >= 0 else -axis)
+    out = np.empty((len(index), 3))
+    centroid = points_m.mean(0)
+    wanted = min(len(points_m), 2 * neighbours)
+    for row, i in enumerate(index):
+        offset = points_m - points_m[i]
+        distance = (offset**2).sum(1)
+        near = np.argpartition(distance, wanted - 1)[:wanted]
+        near = near[np.argsort(distance[near], kind="stable")]
+        away = points_m[i] - centroid
+        if normals[i] @ normals[i] > 0.25:
+            away = normals[i]
+            near = near[normals[near] @ normals[i] > 0.3]
+        near = near[:neighbours]
+        if len(near) < 4:
+            out[row] = away / max(float(np.linalg.norm(away)), 1e-12)
+            continue
+        centred = points_m[near] - points_m[near].mean(0)
+        axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
+        out[row] = axis if axis @ away >= 0 else -axis
+    return out
 
 
 def tangent_basis(normal: Array) -> tuple[Array, Array]:
@@ -55,29 +62,30 @@ def approach_directions(normal: Array, *, count: int, tilts_rad: Sequence[float]
     return np.asarray(np.concatenate(rows))
 
 
-def local_tensors(points_m: Array, normals: Array, contact_m: Array, *, tree: cKDTree, piece: Array) -> Array:
-    """Return (4, 3, 3) symmetric tensors whose main axis across an approach suits as the closing axis.
+def local_tensors(points_m: Array, normals: Array, contacts_m: Array, *, pieces: Array) -> Array:
+    """Return (c, 4, 3, 3) symmetric tensors whose main axis across an approach suits as the closing axis.
 
     Pads press best where the surface turns towards them on both sides: along the main axis of the surface normals,
     near the contact, further out, and over the whole piece. A flat neighbourhood says nothing; the last tensor is
-    largest in the direction in which the region near the contact is narrowest.
+    largest in the direction in which the surface near the contact is narrowest.
 
     Args:
         points_m, normals: (n, 3) cloud of the object.
-        contact_m: (3,) the contact.
-        tree: Over the cloud.
-        piece: Indices of the masked piece that the contact lies on.
+        contacts_m: (c, 3) the contacts.
+        pieces: (c, n) 1 where a point belongs to the masked piece that the contact lies on, else 0.
     """
-    tensors = np.zeros((4, 3, 3))
-    near = np.asarray(tree.query_ball_point(contact_m, _SCALES_M[0]), np.int64)
-    further = np.asarray(tree.query_ball_point(contact_m, _SCALES_M[1]), np.int64)
-    for k, rows in enumerate((near, further, piece)):
-        if len(rows):
-            tensors[k] = normals[rows].T @ normals[rows] / len(rows)
-    if len(near) >= 4:
-        centred = points_m[near] - points_m[near].mean(0)
-        spread = centred.T @ centred / len(near)
-        tensors[3] = (np.trace(spread) * np.eye(3) - spread) / max(float(np.trace(spread)), 1e-12)
+    outer = (normals[:, :, None] * normals[:, None, :]).reshape(-1, 9)
+    square = (points_m[:, :, None] * points_m[:, None, :]).reshape(-1, 9)
+    distance = ((points_m[None] - contacts_m[:, None]) ** 2).sum(2)
+    near, further = ((distance < radius**2).astype(float) for radius in _SCALES_M)
+    tensors = np.empty((len(contacts_m), 4, 3, 3))
+    for k, weight in enumerate((near, further, pieces)):
+        tensors[:, k] = (weight @ outer / np.maximum(weight.sum(1), 1)[:, None]).reshape(-1, 3, 3)
+    count = np.maximum(near.sum(1), 1)[:, None]
+    mean = near @ points_m / count
+    spread = (near @ square / count).reshape(-1, 3, 3) - mean[:, :, None] * mean[:, None, :]
+    trace = np.maximum(np.trace(spread, axis1=1, axis2=2), 1e-12)[:, None, None]
+    tensors[:, 3] = np.eye(3) - spread / trace
     return tensors
 
 
@@ -92,15 +100,20 @@ def closing_axes(directions: Array, tensors: Array, *, uniform: int = 0) -> tupl
     Returns:
         (f,) int the row of ``directions``, and (f, 3) the axes; axes nearly equal to an earlier one are left out.
     """
-    project = np.eye(3) - directions[:, :, None] * directions[:, None, :]
-    flat = project[:, None] @ tensors @ project[:, None]
-    values, vectors = np.linalg.eigh(flat)
-    axes = np.concatenate([vectors[..., 2], vectors[:, -1:, :, 1]], axis=1)
-    usable = np.concatenate([values[..., 2] > _FLAT, values[:, -1:, 1] > 1e-6], axis=1)
+    u = np.cross(directions, np.eye(3)[np.abs(directions).argmin(1)])
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    v = np.cross(directions, u)
+    tu, tv = tensors @ u[:, None, :, None], tensors @ v[:, None, :, None]
+    uu, uv, vv = (np.einsum("ktij,ki->kt", t, w) for t, w in ((tu, u), (tu, v), (tv, v)))
+    angle = 0.5 * np.arctan2(2 * uv, uu - vv)[..., None]
+    main = np.cos(angle) * u[:, None] + np.sin(angle) * v[:, None]
+    largest = 0.5 * (uu + vv) + np.hypot(0.5 * (uu - vv), uv)
+    axes = np.concatenate([main, np.cross(directions, main[:, -1])[:, None]], axis=1)
+    usable = np.concatenate([largest > _FLAT, np.ones((len(axes), 1), bool)], axis=1)
     if uniform > 1:
         base = axes[:, :1]
-        angle = (np.pi * np.arange(1, uniform) / uniform)[None, :, None]
-        turned = np.cos(angle) * base + np.sin(angle) * np.cross(directions[:, None], base)
+        turn = (np.pi * np.arange(1, uniform) / uniform)[None, :, None]
+        turned = np.cos(turn) * base + np.sin(turn) * np.cross(directions[:, None], base)
         axes = np.concatenate([axes, turned], axis=1)
         usable = np.concatenate([usable, np.ones(turned.shape[:2], bool)], axis=1)
     same = np.abs(axes @ axes.transpose(0, 2, 1)) > _SAME_AXIS_COS

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from armwright.core.pose import Array
 from armwright.grasping.options import GraspOptions
 
-_MAX_SUPPORT = 768
-_MAX_SEEDS = 48
+_MAX_SUPPORT = 400
+_MAX_SEEDS = 32
 _MIN_PIECE = 6
+_MIN_CONTACTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def mean_shift(points_m: Array, *, bandwidth_m: float, iterations: int = 40) -> 
         moved = weight @ support / density[:, None]
         step = float(np.abs(moved - seeds).max())
         seeds = moved
-        if step < 0.01 * bandwidth_m:
+        if step < 0.03 * bandwidth_m:
             break
     modes: list[Array] = []
     for k in np.argsort(-density, kind="stable"):
@@ -99,7 +100,7 @@ def find_contacts(points_m: Array, mask: NDArray[np.bool_], *, options: GraspOpt
 
     Each connected piece gives its mean-shift modes, each mode the masked point nearest to it: the centroid of a
     mug's handle lies in the handle's hole, where nothing can be grasped. Farthest-point samples fill up to
-    ``options.contacts`` per piece, so that one blocked mode does not end the search (an extension of the paper).
+    ``options.contacts`` over all pieces, so that one blocked mode does not end the search (an extension of the paper).
 
     Args:
         points_m: (n, 3) float, the object's cloud.
@@ -124,13 +125,15 @@ def find_contacts(points_m: Array, mask: NDArray[np.bool_], *, options: GraspOpt
         if len(local) < _MIN_PIECE and piece > 0:
             continue
         pts = region[local]
+        # Shares by size, so that two handles cost no more than one; a few each, so that none is left out.
+        allowed = max(_MIN_CONTACTS, round(chosen.contacts * len(local) / len(where)))
         extent = float(np.ptp(pts, axis=0).max())
         modes = mean_shift(pts, bandwidth_m=max(chosen.bandwidth_min_m, chosen.bandwidth_ratio * extent))
         distance = np.linalg.norm(pts[None] - modes[:, None], axis=2)
-        picks = list(dict.fromkeys(int(k) for k in distance.argmin(1)))[: chosen.contacts]
+        picks = list(dict.fromkeys(int(k) for k in distance.argmin(1)))[:allowed]
         mode_count = len(picks)
-        if mode_count < chosen.contacts:
-            picks += farthest_points(pts, start=pts[picks], count=chosen.contacts - mode_count).tolist()
+        if mode_count < allowed:
+            picks += farthest_points(pts, start=pts[picks], count=allowed - mode_count).tolist()
         index += [int(where[local[k]]) for k in picks]
         piece_of += [piece] * len(picks)
         is_mode += [True] * mode_count + [False] * (len(picks) - mode_count)

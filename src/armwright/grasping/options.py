@@ -16,7 +16,8 @@ class GraspOptions:
         tilt_rad: theta_0, polar tilt of the ring from -n [rad].
         extra_tilts_rad: Further rings, an extension of the paper; 0 is the direction -n itself.
         neighbours: m, nearest neighbours of the PCA normal.
-        contacts: Contact points per connected piece: the modes first, then farthest-point samples of the piece.
+        contacts: Contact points over all connected pieces, shared by size, at least four each: the modes first, then
+            farthest-point samples.
         bandwidth_ratio: Mean-shift bandwidth as a share of the piece's longest extent, at least ``bandwidth_min_m``.
         bandwidth_min_m: Smallest bandwidth [m]: about one pad width, below which two modes are one grasp.
         max_rise: Approaches that climb more steeply than this (sine) from the support are not tried.
