@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ _ROUND_SEGMENTS = 40
 _DENSE_SPACING_M = 0.0015
 _DENSE_POINTS = 40_000
 _MARGIN_M = 0.0002
+_DIRECTIONS = 32
+_SPHERE_PRICE = 200.0
+
+Spheres = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +118,7 @@ def hull_of_geom(model: mujoco.MjModel, geom: int) -> Hull:
     return hull if sphere is None else Hull(hull.vertices_m, hull.faces, hull.normal, hull.offset_m, rotation, sphere)
 
 
-def cover(hulls: list[Hull], overhang_m: float) -> tuple[Array, Array]:
+def cover(hulls: list[Hull], overhang_m: float, tight: Sequence[tuple[Array, float, float]] = ()) -> Spheres:
     """Cover hulls of one rigid group.
 
     Every sphere is centred inside its hull with radius at most depth + overhang, so that it sticks out of the nearest
@@ -123,6 +128,7 @@ def cover(hulls: list[Hull], overhang_m: float) -> tuple[Array, Array]:
     Args:
         hulls: Convex bodies in the group's frame.
         overhang_m: Largest distance that a sphere may stick out of the nearest face [m].
+        tight: Balls (centre (3,), radius [m], overhang [m]) in which spheres are centred with a smaller overhang.
 
     Returns:
         Centres (s, 3) [m] and radii (s,) [m].
@@ -136,23 +142,36 @@ def cover(hulls: list[Hull], overhang_m: float) -> tuple[Array, Array]:
         if hull.sphere is not None:
             new_centers, new_radii = hull.sphere[0][None], np.array([hull.sphere[1]])
         else:
-            new_centers, new_radii = _cover_one(hull, others, centers, radii, overhang_m)
+            new_centers, new_radii = _cover_one(hull, others, centers, radii, overhang_m, tight)
         centers = np.concatenate([centers, new_centers])
         radii = np.concatenate([radii, new_radii])
     return centers, radii
 
 
 def _cover_one(
-    hull: Hull, others: list[Hull], held_centers: Array, held_radii: Array, overhang_m: float
-) -> tuple[Array, Array]:
-    need = _exposed(hull.surface(max(0.6 * overhang_m, 0.0015)), others, held_centers, held_radii)
+    hull: Hull,
+    others: list[Hull],
+    held_centers: Array,
+    held_radii: Array,
+    overhang_m: float,
+    tight: Sequence[tuple[Array, float, float]],
+) -> Spheres:
+    near = [ball for ball in tight if float(hull.depth(ball[0][None])[0]) > -ball[1]]
+    finest = min([overhang_m, *(ball[2] for ball in near)])
+    need = _exposed(hull.surface(max(0.6 * finest, 0.0015)), others, held_centers, held_radii)
     if len(need) == 0:
         return np.zeros((0, 3)), np.zeros(0)
-    candidates = _interior_grid(hull, overhang_m)
+    candidates = _interior_grid(hull, finest)
     depth = hull.depth(candidates)
     keep = depth > 0
-    candidates, limit = candidates[keep], depth[keep] + overhang_m - _MARGIN_M
-    chosen = _greedy(candidates, limit, need)
+    candidates, depth = candidates[keep], depth[keep]
+    overhang = np.full(len(candidates), overhang_m)
+    for center, radius, smaller in near:
+        inside = np.linalg.norm(candidates - center, axis=1) < radius
+        overhang[inside] = np.minimum(overhang[inside], smaller)
+    limit = depth + overhang - _MARGIN_M
+    price = _SPHERE_PRICE * overhang**3 + _outside_m3(hull, candidates, limit)
+    chosen = _greedy(candidates, limit, need, price)
     centers, radii = candidates[chosen], limit[chosen]
     distance = _distances(need, centers)
     radii = _shrink(distance, radii)
@@ -186,8 +205,19 @@ def _shrink(distance: Array, radii: Array) -> Array:
     return radii
 
 
-def _greedy(candidates: Array, limit: Array, need: Array) -> NDArray[np.int64]:
-    """Pick candidate spheres until every needed point is held; returns their indices without redundant ones."""
+def _outside_m3(hull: Hull, centers: Array, radii: Array) -> Array:
+    """Return about how much of each sphere lies outside the hull [m^3]."""
+    height = 1 - 2 * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
+    turn = np.pi * (1 + np.sqrt(5)) * np.arange(_DIRECTIONS)
+    flat = np.sqrt(1 - height**2)
+    directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), height], axis=1)
+    points = centers[:, None] + radii[:, None, None] * directions
+    outside = np.maximum(-hull.depth(points.reshape(-1, 3)), 0.0).reshape(len(centers), -1)
+    return np.asarray(4 * np.pi * radii**2 * outside.mean(axis=1))
+
+
+def _greedy(candidates: Array, limit: Array, need: Array, price: Array) -> NDArray[np.int64]:
+    """Pick the spheres that hold most per price until every needed point is held; returns their indices."""
     holds = _distances(candidates, need) <= limit[:, None]
     lonely = ~holds.any(axis=0)
     if lonely.any():
@@ -197,7 +227,7 @@ def _greedy(candidates: Array, limit: Array, need: Array) -> NDArray[np.int64]:
     gain = holds.sum(axis=1).astype(float)
     chosen: list[int] = []
     while open_points.any():
-        best = int(np.argmax(gain - 1e-3 * limit / limit.max()))
+        best = int(np.argmax(gain / price))
         chosen.append(best)
         fresh = holds[best] & open_points
         gain -= holds[:, fresh].sum(axis=1)

@@ -71,7 +71,7 @@ def finger_joints(model: mujoco.MjModel, gripper: GripperSpec) -> list[int]:
     palm = min(int(model.body_parentid[model.jnt_bodyid[j]]) for j in named)
     found = set(named)
     for joint in range(model.njnt):
-        body = int(model.jnt_bodyid[joint])
+        body = int(model.body_parentid[model.jnt_bodyid[joint]])
         while body > palm:
             body = int(model.body_parentid[body])
         if body == palm:

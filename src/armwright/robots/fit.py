@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,37 +11,54 @@ from numpy.typing import NDArray
 
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array
-from armwright.core.seeds import rng_for
 from armwright.robots._fit_cover import Hull, cover, hull_of_geom
 from armwright.robots._fit_gripper import finger_joints, settle_gripper
-from armwright.robots.kinematics import Ints, Kinematics, SphereSet
+from armwright.robots._fit_self import blocking_spheres, link_of_body, self_contact
+from armwright.robots.kinematics import Kinematics, SphereSet
 from armwright.robots.spec import RobotSpec
 
 if TYPE_CHECKING:
     import mujoco
 
 OPENINGS = 5
-_PAIR_POSES = 12_000
-_PAIR_MARGIN_M = 0.004
-_ARM_OVERHANG_M = 0.008
-_WRIST_OVERHANG_M = 0.006
-_PALM_OVERHANG_M = 0.004
-_FINGER_OVERHANG_M = 0.0025
+_TIGHTEN_ROUNDS = 0
+_SELF_BLOCKED = 0.02
+_TIGHTER = 0.5
+_FINEST_OVERHANG_M = 0.003
+_BASE_OVERHANG_M = 0.025
+_ARM_OVERHANG_M = 0.016
+_WRIST_OVERHANG_M = 0.011
+_PALM_OVERHANG_M = 0.008
+_FINGER_OVERHANG_M = 0.003
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Bodies welded together: their link, whether they are fingers, the weld body, and covering spheres in its frame."""
+    """Bodies welded together, and the spheres that cover them in the frame of the first of these bodies.
+
+    Attributes:
+        link: Chain link that the group moves with.
+        finger: The gripper's joints move it.
+        body: The first of the bodies.
+        hulls: Its collision geoms.
+        tight: Balls in which the cover must be tighter, see ``cover``.
+        center_m, radius_m: The spheres.
+    """
 
     link: int
     finger: bool
     body: int
+    hulls: list[Hull]
+    tight: tuple[tuple[Array, float, float], ...]
     center_m: Array
     radius_m: Array
 
 
 def fit_kinematics(xml_path: Path, spec: RobotSpec, *, seed: int = 0) -> Kinematics:
     """Fit chain constants and collision spheres to a baked robot.
+
+    The spheres cover every collision geom, coarser on the upper arm than at the fingers. Where that makes links block
+    poses in which the exact geometry is free, the spheres with the largest part in it are tightened.
 
     Args:
         xml_path: ``robot.xml``, with root body ``base``, site ``tool`` and the spec's joints and gripper.
@@ -61,16 +78,23 @@ def fit_kinematics(xml_path: Path, spec: RobotSpec, *, seed: int = 0) -> Kinemat
     low, high = spec.gripper.opening_m
     openings = [float(v) for v in np.linspace(high, low, OPENINGS)]
     settled = [settle_gripper(model, spec.gripper, opening) for opening in openings]
+    limits = np.asarray(spec.limits_rad, float)
 
     frames, tool = _zero_frames(model, settled[0], joints)
+    offset = np.stack([np.linalg.inv(frames[k]) @ frames[k + 1] for k in range(len(joints))])
+    self_pairs, free = self_contact(model, joints, limits, [settled[0], settled[-1]], seed)
     groups = _groups(model, joints, set(finger_joints(model, spec.gripper)))
-    spheres = {
-        opening: _sphere_set(model, qpos, frames, groups) for opening, qpos in zip(openings, settled, strict=True)
-    }
-    limits = np.asarray(spec.limits_rad, float)
+    for _ in range(_TIGHTEN_ROUNDS):
+        worst = blocking_spheres(
+            offset, _sphere_set(model, settled[0], frames, groups), self_pairs, free, allowed=_SELF_BLOCKED
+        )
+        if len(worst) == 0:
+            break
+        groups = _tighten(groups, worst, len(joints))
+    spheres = {gap: _sphere_set(model, qpos, frames, groups) for gap, qpos in zip(openings, settled, strict=True)}
     return Kinematics(
         name=spec.name,
-        offset=np.stack([np.linalg.inv(frames[k]) @ frames[k + 1] for k in range(len(joints))]),
+        offset=offset,
         tool=tool,
         lower_rad=limits[:, 0],
         upper_rad=limits[:, 1],
@@ -78,7 +102,7 @@ def fit_kinematics(xml_path: Path, spec: RobotSpec, *, seed: int = 0) -> Kinemat
         acceleration_rad_s2=np.asarray(spec.acceleration_rad_s2, float),
         home_rad=np.asarray(spec.home_rad, float),
         spheres=spheres,
-        self_pairs=_self_pairs(model, joints, limits, [settled[0], settled[-1]], seed),
+        self_pairs=self_pairs,
     )
 
 
@@ -113,11 +137,34 @@ def _groups(model: mujoco.MjModel, joints: list[int], fingers: set[int]) -> list
         finger = any(int(model.body_jntadr[weld]) + k in fingers for k in range(int(model.body_jntnum[weld])))
         hulls = [_in_weld_frame(model, geom, weld) for geom in geoms]
         centers, radii = cover(hulls, _overhang(link, len(joints), finger))
-        groups.append(_Group(link, finger, weld, centers, radii))
+        groups.append(_Group(link, finger, weld, hulls, (), centers, radii))
     return sorted(groups, key=lambda group: (group.link, group.body))
 
 
+def _tighten(groups: list[_Group], spheres: NDArray[np.int64], dof: int) -> list[_Group]:
+    """Cover again, with less overhang around some spheres, numbered through all groups."""
+    first = 0
+    result = []
+    for group in groups:
+        last = first + len(group.radius_m)
+        own = spheres[(spheres >= first) & (spheres < last)] - first
+        first = last
+        if len(own):
+            overhang = _overhang(group.link, dof, group.finger)
+            balls = list(group.tight)
+            for k in own:
+                center = group.center_m[k]
+                now = min([overhang, *(b[2] for b in balls if np.linalg.norm(center - b[0]) < b[1])])
+                balls.append((center, float(group.radius_m[k]), max(_TIGHTER * now, _FINEST_OVERHANG_M)))
+            centers, radii = cover(group.hulls, overhang, balls)
+            group = replace(group, tight=tuple(balls), center_m=centers, radius_m=radii)
+        result.append(group)
+    return result
+
+
 def _overhang(link: int, dof: int, finger: bool) -> float:
+    if link == 0:
+        return _BASE_OVERHANG_M
     if finger:
         return _FINGER_OVERHANG_M
     if link == dof:
@@ -160,44 +207,6 @@ def _sphere_set(model: mujoco.MjModel, qpos: Array, frames: list[Array], groups:
         links.append(np.full(len(group.radius_m), group.link, np.int32))
         fingers.append(np.full(len(group.radius_m), group.finger, np.bool_))
     return SphereSet(np.concatenate(centers), np.concatenate(radii), np.concatenate(links), np.concatenate(fingers))
-
-
-def _self_pairs(
-    model: mujoco.MjModel, joints: list[int], limits: NDArray[np.float64], settled: list[Array], seed: int
-) -> Ints:
-    """Return the link pairs that MuJoCo sees touch, or come within a few millimetres, somewhere within the limits."""
-    import mujoco
-
-    margins = model.geom_margin.copy()
-    model.geom_margin[:] = _PAIR_MARGIN_M
-    link = np.array([link_of_body(model, joints, int(model.geom_bodyid[g])) for g in range(model.ngeom)])
-    addresses = model.jnt_qposadr[joints]
-    rng = rng_for(seed, "robots.fit", "pairs")
-    touching = np.zeros((len(joints) + 1, len(joints) + 1), bool)
-    data = mujoco.MjData(model)
-    for qpos in settled:
-        data.qpos[:] = qpos
-        for q in rng.uniform(limits[:, 0], limits[:, 1], (_PAIR_POSES // len(settled), len(joints))):
-            data.qpos[addresses] = q
-            mujoco.mj_kinematics(model, data)
-            mujoco.mj_comPos(model, data)
-            mujoco.mj_collision(model, data)
-            pairs = link[data.contact.geom]
-            touching[pairs[:, 0], pairs[:, 1]] = True
-    model.geom_margin[:] = margins
-    touching |= touching.T
-    return np.argwhere(np.triu(touching, 1)).astype(np.int32)
-
-
-def link_of_body(model: mujoco.MjModel, joints: list[int], body: int) -> int:
-    """Return the chain link that a body moves with: 0 for the base, k behind joint k."""
-    while body > 0:
-        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-        for joint in range(first, first + count):
-            if joint in joints:
-                return joints.index(joint) + 1
-        body = int(model.body_parentid[body])
-    return 0
 
 
 def _id(model: mujoco.MjModel, kind: int, name: str) -> int:
