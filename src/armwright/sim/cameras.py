@@ -1,0 +1,128 @@
+"""Simulated cameras: drawn from the state stream when somebody asks, so that an unread camera costs nothing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from armwright.core.camera import CameraModel, RgbdFrame
+from armwright.core.settings import RendererName
+from armwright.sim.physics import Physics, Sample
+from armwright.sim.render import RenderedFrame, Renderer, camera_model
+
+_KEPT_RENDERERS = 3
+
+
+class RendererPool:
+    """The renderers used last; an OpenGL context with a robot's meshes takes longer to make than many pictures."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[object, ...], Renderer] = OrderedDict()
+
+    def get(
+        self, model: Any, *, width: int, height: int, backend: RendererName | None, shadows: bool, samples: int
+    ) -> Renderer:
+        """Return a renderer of a compiled model, which is kept alive with it."""
+        key = (id(model), width, height, backend, shadows, samples)
+        renderer = self._open.pop(key, None)
+        if renderer is None:
+            renderer = Renderer(model, width=width, height=height, backend=backend, shadows=shadows, samples=samples)
+        self._open[key] = renderer
+        while len(self._open) > _KEPT_RENDERERS:
+            _, old = self._open.popitem(last=False)
+            old.close()
+        return renderer
+
+    def clear(self) -> None:
+        """Close all renderers."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+RENDERERS = RendererPool()
+
+
+class SimulatedCamera:
+    """A camera of the world, fixed or carried by the arm.
+
+    Args:
+        name: ``front``, ``wrist`` …
+        physics: The world's stepping core.
+        mount: A fixed pinhole, or the name of a camera of the model.
+        width, height: Image size [px].
+        backend: Renderer by name; None for the settings' choice.
+        shadows, samples: As for `Renderer`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        physics: Physics,
+        mount: CameraModel | str,
+        *,
+        width: int,
+        height: int,
+        backend: RendererName | None = None,
+        shadows: bool = False,
+        samples: int = 0,
+    ) -> None:
+        self._name = name
+        self._physics = physics
+        self._mount = mount
+        self._width, self._height = width, height
+        self._backend, self._shadows, self._samples = backend, shadows, samples
+
+    @property
+    def name(self) -> str:
+        """Name of the camera."""
+        return self._name
+
+    @property
+    def model(self) -> CameraModel:
+        """Intrinsics and present pose."""
+        return self._pinhole(self._physics.posed())
+
+    def capture(self) -> RgbdFrame:
+        """Take a picture of the present moment."""
+        return self._frame(None, depth=True)
+
+    def frames(self, since_s: float = float("-inf"), *, depth: bool = True) -> Sequence[RgbdFrame]:
+        """Draw the sampled moments of the stream after ``since_s``, oldest first.
+
+        Args:
+            since_s: Only frames later than this; every call draws anew, so ask for each moment once.
+            depth: Without it ``depth_m`` is all zeros (no reading) and drawing is faster.
+        """
+        return [self._frame(s, depth=depth) for s in list(self._physics.stream) if s.stamp_s > since_s]
+
+    def render(self, *, rgb: bool = True, depth: bool = False, segmentation: bool = False) -> RenderedFrame:
+        """Draw layers of the present moment; segmentation is truth, only for judges and `simulated` fillings."""
+        return self._draw(self._physics.posed(), rgb=rgb, depth=depth, segmentation=segmentation)
+
+    def _frame(self, sample: Sample | None, *, depth: bool) -> RgbdFrame:
+        data = self._physics.posed(sample)
+        drawn = self._draw(data, rgb=True, depth=depth, segmentation=False)
+        assert drawn.rgb is not None
+        meters = drawn.depth_m
+        if meters is None:
+            meters = np.zeros((self._height, self._width), np.float32)
+        return RgbdFrame(drawn.rgb, meters, drawn.camera, float(data.time))
+
+    def _draw(self, data: Any, *, rgb: bool, depth: bool, segmentation: bool) -> RenderedFrame:
+        renderer = RENDERERS.get(
+            self._physics.built.model,
+            width=self._width,
+            height=self._height,
+            backend=self._backend,
+            shadows=self._shadows,
+            samples=self._samples,
+        )
+        return renderer.render(data, self._pinhole(data), rgb=rgb, depth=depth, segmentation=segmentation)
+
+    def _pinhole(self, data: Any) -> CameraModel:
+        if isinstance(self._mount, str):
+            return camera_model(self._physics.model, data, self._mount, self._width, self._height)
+        return self._mount

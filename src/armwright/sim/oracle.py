@@ -1,0 +1,148 @@
+"""The scene source `oracle`: poses, clouds and collision meshes taken from the simulator's truth (AffordSim §3.2)."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+
+import numpy as np
+
+from armwright.affordance.protocol import ObjectCloud
+from armwright.assets.cloud import LabelledCloud, sample_cloud
+from armwright.assets.model import ObjectModel
+from armwright.core.errors import UnknownNameError
+from armwright.core.pose import Array, Pose
+from armwright.core.seeds import rng_for
+from armwright.planning.types import Obstacle, WorldSpec
+from armwright.sim._stage import TABLE, TableShape
+from armwright.sim.build import model_digest
+from armwright.sim.world import World
+
+_CLOUD_POINTS = 2048
+_CLOUDS: weakref.WeakKeyDictionary[ObjectModel, dict[int, LabelledCloud]] = weakref.WeakKeyDictionary()
+
+
+def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[str] = ()) -> WorldSpec:
+    """Return what the planner must avoid, in the arm's base frame, as it truly stands now.
+
+    A link that moves against the rest (a drawer, a lid) is an obstacle of its own, named ``id/link``.
+
+    Args:
+        world: The world.
+        exclude: Ids to leave out, all their links with them.
+        targets: Ids that may be ignored on request, all their links with them.
+
+    Raises:
+        UnknownNameError: There is no such object.
+    """
+    skipped, wanted = _checked(world, tuple(exclude)), _checked(world, tuple(targets))
+    pose_base_world = world.arm.pose_world_base.inverse()
+    obstacles: list[Obstacle] = []
+    names: set[str] = set()
+    if TABLE not in skipped:
+        obstacles.append(Obstacle(TABLE, pose_base_world, (_table_hull(world.table),)))
+    if TABLE in wanted:
+        names.add(TABLE)
+    for object_id, model in world.objects.items():
+        if object_id in skipped:
+            continue
+        for link in model.links:
+            if not link.hulls:
+                continue
+            name = object_id if link is model.root else f"{object_id}/{link.name}"
+            pose = pose_base_world @ world.truth.pose(object_id, link.name)
+            obstacles.append(Obstacle(name, pose, link.hulls))
+            if object_id in wanted:
+                names.add(name)
+    return WorldSpec(tuple(obstacles), frozenset(names))
+
+
+def object_cloud(
+    world: World, object_id: str, *, n: int = _CLOUD_POINTS, rng: np.random.Generator | None = None
+) -> ObjectCloud:
+    """Return labelled points of an object in its own frame, with its links where they truly are.
+
+    Args:
+        world: The world.
+        object_id: Which object.
+        n: Number of points.
+        rng: Source of randomness; None draws the same points for the same model every time, and keeps them.
+
+    Raises:
+        UnknownNameError: There is no such object.
+    """
+    if object_id not in world.objects:
+        raise UnknownNameError("object", object_id, world.objects)
+    model = world.objects[object_id]
+    cloud = _cloud(model, n) if rng is None else sample_cloud(model, n, rng=rng)
+    points, normals = cloud.points_m, cloud.normals
+    root = world.truth.pose(object_id)
+    for link in model.links[1:]:
+        moved = root.inverse() @ world.truth.pose(object_id, link.name)
+        if moved.distance_to(Pose()) > 1e-6 or moved.angle_to(Pose()) > 1e-6:
+            points, normals = _moved(points, normals, cloud.link == link.name, moved)
+    return ObjectCloud(object_id, model.category, points, normals, cloud.part, cloud.link)
+
+
+class OracleSource:
+    """The scene as it truly is; named in every record that used it.
+
+    Args:
+        world: The world to read.
+    """
+
+    name = "oracle"
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def objects(self) -> tuple[str, ...]:
+        """Return the ids of all objects."""
+        return tuple(self._world.objects)
+
+    def pose_world(self, object_id: str) -> Pose:
+        """Return the pose of an object's root in the world."""
+        return self._world.truth.pose(object_id)
+
+    def model(self, object_id: str) -> ObjectModel:
+        """Return an object's model."""
+        if object_id not in self._world.objects:
+            raise UnknownNameError("object", object_id, self._world.objects)
+        return self._world.objects[object_id]
+
+    def cloud(self, object_id: str) -> ObjectCloud:
+        """Return labelled points of an object, in its frame."""
+        return object_cloud(self._world, object_id)
+
+    def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec:
+        """Return what the planner must avoid."""
+        return world_spec(self._world, exclude=exclude, targets=targets)
+
+
+def _checked(world: World, ids: tuple[str, ...]) -> frozenset[str]:
+    known = {*world.objects, TABLE}
+    for object_id in ids:
+        if object_id not in known:
+            raise UnknownNameError("object", object_id, known)
+    return frozenset(ids)
+
+
+def _cloud(model: ObjectModel, n: int) -> LabelledCloud:
+    kept = _CLOUDS.setdefault(model, {})
+    if n not in kept:
+        kept[n] = sample_cloud(model, n, rng=rng_for(0, "sim", "cloud", model_digest(model)))
+    return kept[n]
+
+
+def _moved(points: Array, normals: Array, rows: np.ndarray, pose: Pose) -> tuple[Array, Array]:
+    points, normals = points.copy(), normals.copy()
+    points[rows] = pose.transform(points[rows])
+    normals[rows] = pose.rotate(normals[rows])
+    return points, normals
+
+
+def _table_hull(table: TableShape) -> Array:
+    (x, y), (hx, hy) = table.center_m, table.half_extents_m
+    return np.array(
+        [[x + sx * hx, y + sy * hy, z] for sx in (-1, 1) for sy in (-1, 1) for z in (0.0, -table.thickness_m)]
+    )

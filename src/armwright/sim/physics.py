@@ -1,0 +1,184 @@
+"""The stepping core of a world: model and data, a stream of stamped state samples, and a guard against divergence."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armwright.assets.scene import SceneSpec
+from armwright.core.errors import ArmwrightError, UsageError
+from armwright.core.pose import Array
+from armwright.sim.build import BuiltScene, place_objects
+
+
+class DivergedError(ArmwrightError):
+    """The simulation blew up; the world must be reset or restored before it can go on."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The state at one moment of the stream.
+
+    Attributes:
+        stamp_s: World time.
+        qpos, qvel, ctrl: Copies of MuJoCo's arrays.
+        arm: What the arm noted beside them (commands, torques, grip force).
+    """
+
+    stamp_s: float
+    qpos: Array
+    qvel: Array
+    ctrl: Array
+    arm: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PhysicsState:
+    """Everything that decides how the world goes on, sleeping objects included; restoring it is bit-exact."""
+
+    data: Any
+    steps: int
+
+
+class Physics:
+    """Owns a copy of the compiled model, its data and scratch data; nothing outside the room sees them.
+
+    Args:
+        built: The compiled scene.
+        sample_hz: Rate of the state stream; must divide the stepping rate.
+        keep_s: How much of the stream is kept.
+    """
+
+    def __init__(self, built: BuiltScene, *, sample_hz: float, keep_s: float) -> None:
+        import mujoco
+
+        self._mj = mujoco
+        _silence(mujoco)
+        self.built = built
+        self.model = copy.copy(built.model)
+        self.data = mujoco.MjData(self.model)
+        self._fresh = mujoco.MjData(self.model)
+        self._drawn = mujoco.MjData(self.model)
+        self.timestep_s = float(self.model.opt.timestep)
+        every = 1.0 / (sample_hz * self.timestep_s)
+        if every < 1 or abs(every - round(every)) > 1e-6:
+            raise UsageError(
+                f"a stream of {sample_hz} Hz does not fit a step of {self.timestep_s} s.",
+                hint="The time between samples must be a whole number of steps, as with 20, 25, 50 or 100 Hz.",
+            )
+        self._every = round(every)
+        self.stream: deque[Sample] = deque(maxlen=max(2, int(keep_s * sample_hz)))
+        self.note_arm: Callable[[], Array] = lambda: np.zeros(0)
+        self._steps = 0
+        self._version = 0
+        self._fresh_version = -1
+        self._drawn_stamp: tuple[int, float] | None = None
+        w = mujoco.mjtWarning
+        self._fatal = [int(k) for k in (w.mjWARN_BADQPOS, w.mjWARN_BADQVEL, w.mjWARN_BADQACC, w.mjWARN_BADCTRL)]
+
+    @property
+    def now_s(self) -> float:
+        """World time [s]."""
+        return float(self.data.time)
+
+    @property
+    def version(self) -> int:
+        """A number that changes whenever the state does."""
+        return self._version
+
+    def reset(self, scene: SceneSpec) -> None:
+        """Put all objects where the scene says, at time 0, and empty the stream; the arm is set by its owner."""
+        place_objects(self.built, self.model, self.data, scene)
+        for scratch in (self._fresh, self._drawn):
+            self._mj.mj_resetData(self.model, scratch)
+        self._steps = 0
+        self.stream.clear()
+        self.touch()
+
+    def touch(self) -> None:
+        """Note that the state was written to."""
+        self._version += 1
+        self._drawn_stamp = None
+
+    def sample(self) -> None:
+        """Append the present state to the stream."""
+        d = self.data
+        self.stream.append(Sample(float(d.time), d.qpos.copy(), d.qvel.copy(), d.ctrl.copy(), self.note_arm()))
+
+    def step(self, n: int) -> None:
+        """Advance by n steps, sampling on the way.
+
+        Raises:
+            DivergedError: A position, velocity or acceleration is not finite or absurdly large.
+        """
+        left = int(n)
+        while left > 0:
+            chunk = min(left, self._every - self._steps % self._every)
+            self._mj.mj_step(self.model, self.data, chunk)
+            self._steps += chunk
+            self._version += 1
+            left -= chunk
+            self.check()
+            if self._steps % self._every == 0:
+                self.sample()
+
+    def check(self) -> None:
+        """Raise if the last steps left MuJoCo with numbers that it warned about."""
+        warning = self.data.warning
+        bad = [k for k in self._fatal if warning[k].number]
+        if bad:
+            names = ", ".join(self._mj.mjtWarning(k).name.removeprefix("mjWARN_") for k in bad)
+            raise DivergedError(
+                f"the simulation diverged at {self.now_s:.3f} s ({names}).",
+                hint="Reset the world or restore an earlier state; an overlap at the start is the usual cause.",
+            )
+
+    def fresh(self) -> Any:
+        """Return scratch data with poses, contacts and contact forces of the present state, sleepers included."""
+        if self._fresh_version != self._version:
+            self._copy_state(self.data, self._fresh)
+            self._mj.mj_forward(self.model, self._fresh)
+            self._fresh_version = self._version
+        return self._fresh
+
+    def posed(self, sample: Sample | None = None) -> Any:
+        """Return scratch data with the body and camera poses of a sample, or of the present; for drawing only."""
+        stamp, qpos = (self.now_s, self.data.qpos) if sample is None else (sample.stamp_s, sample.qpos)
+        key = (self._version if sample is None else -1, stamp)
+        if self._drawn_stamp != key:
+            d = self._drawn
+            d.qpos[:] = qpos
+            d.time = stamp
+            self._mj.mj_kinematics(self.model, d)
+            self._mj.mj_comPos(self.model, d)
+            self._mj.mj_camlight(self.model, d)
+            self._drawn_stamp = key
+        return self._drawn
+
+    def snapshot(self) -> PhysicsState:
+        """Copy the whole state."""
+        return PhysicsState(copy.copy(self.data), self._steps)
+
+    def restore(self, state: PhysicsState) -> None:
+        """Go back to a copied state; samples later than it are dropped from the stream."""
+        self._mj.mj_copyData(self.data, self.model, state.data)
+        self._steps = state.steps
+        while self.stream and self.stream[-1].stamp_s > self.now_s + 1e-9:
+            self.stream.pop()
+        self.touch()
+
+    def _copy_state(self, source: Any, target: Any) -> None:
+        self._mj.mj_copyState(self.model, source, target, int(self._mj.mjtState.mjSTATE_INTEGRATION))
+
+
+def _silence(mujoco: Any) -> None:
+    """Keep MuJoCo from writing MUJOCO_LOG.TXT into the user's folder: every warning is checked after stepping."""
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(lambda message: None)
