@@ -18,10 +18,12 @@ from armwright.recording.layout import (
     EPISODES_PATH,
     RECORDS_PATH,
     TASKS,
+    VIDEO_DIGEST,
     VIDEO_PATH,
     WORLD_PATH,
     DatasetSchema,
     batch_path,
+    file_digest,
 )
 from armwright.recording.staging import StagedEpisode
 from armwright.recording.stats import QUANTILES, RunningStats, Stats, image_stats, vector_stats
@@ -54,16 +56,18 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    digests: dict[str, str] = {}
     for camera, key in schema.video_keys.items():
         target = batch_path(root, VIDEO_PATH, batch.number, video_key=key)
         join_videos([episode.video(camera) for episode in batch.episodes], target, fps=schema.fps)
+        digests[f"{VIDEO_DIGEST}{key}"] = file_digest(target)
     rows: list[dict[str, Any]] = []
     start = batch.first_index
     with (
         atomic_path(batch_path(root, DATA_PATH, batch.number)) as data_path,
         atomic_path(batch_path(root, WORLD_PATH, batch.number)) as world_path,
-        pq.ParquetWriter(data_path, data_schema(schema), compression="snappy") as data,
-        pq.ParquetWriter(world_path, world_schema(), compression="zstd") as world,
+        pq.ParquetWriter(data_path, data_schema(schema), compression="snappy", write_page_checksum=True) as data,
+        pq.ParquetWriter(world_path, world_schema(), compression="zstd", write_page_checksum=True) as world,
     ):
         for offset, episode in enumerate(batch.episodes):
             number, length = batch.first_episode + offset, episode.length
@@ -88,7 +92,7 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
             start += length
     _write_rows(batch_path(root, EPISODES_PATH, batch.number), rows, _episode_schema(schema))
     records = [_record_row(e, batch.first_episode + k) for k, e in enumerate(batch.episodes)]
-    _write_rows(batch_path(root, RECORDS_PATH, batch.number), records, _record_schema(schema))
+    _write_rows(batch_path(root, RECORDS_PATH, batch.number), records, _record_schema(schema).with_metadata(digests))
 
 
 def write_tasks(root: Path, tasks: Sequence[str]) -> None:
@@ -107,7 +111,9 @@ def write_tasks(root: Path, tasks: Sequence[str]) -> None:
     }
     table = pa.table({"task_index": pa.array(range(len(tasks)), pa.int64()), "task": pa.array(tasks, pa.string())})
     with atomic_path(root / TASKS) as temporary:
-        pq.write_table(table.replace_schema_metadata({"pandas": json.dumps(pandas)}), temporary)
+        pq.write_table(
+            table.replace_schema_metadata({"pandas": json.dumps(pandas)}), temporary, write_page_checksum=True
+        )
 
 
 def dataset_stats(root: Path, schema: DatasetSchema, *, frames: int) -> dict[str, Stats]:
@@ -262,4 +268,9 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]], arrow_schema: Any
     import pyarrow.parquet as pq
 
     with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(list(rows), schema=arrow_schema), temporary, compression="zstd")
+        pq.write_table(
+            pa.Table.from_pylist(list(rows), schema=arrow_schema),
+            temporary,
+            compression="zstd",
+            write_page_checksum=True,
+        )

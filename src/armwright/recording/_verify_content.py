@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from armwright.core.errors import ArmwrightError
 from armwright.recording._verify_state import TOLERANCE_S, Findings, column_array
-from armwright.recording.layout import SCHEMA
+from armwright.recording.layout import (
+    MANIFEST,
+    SCHEMA,
+    VIDEO_DIGEST,
+    VIDEO_PATH,
+    DatasetSchema,
+    batch_of,
+    batch_path,
+    file_digest,
+)
 from armwright.recording.video import packet_times, read_frames
 
 _QUAT = ("quat_w", "quat_x", "quat_y", "quat_z")
@@ -29,7 +38,7 @@ def check_data(found: Findings) -> None:
     limits = _opening_limits(found)
     for path in sorted((found.root / "data").glob("*/*.parquet")):
         try:
-            table = pq.read_table(path, partitioning=None)
+            table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
         except (OSError, pa.ArrowException) as error:
             found.add("data", path, f"cannot be read: {error}")
             continue
@@ -187,7 +196,7 @@ def _check_video(found: Findings, key: str, path: Path, numbers: list[int]) -> N
     for number in numbers:
         row = found.episodes[number]
         first = round(row[f"videos/{key}/from_timestamp"] * found.fps)
-        if first < len(times) and not times[first][1]:
+        if 0 <= first < len(times) and not times[first][1]:
             found.add("videos", path, f"frame {first}, its first, is not a key frame", episode=number)
         if not found.decode:
             continue
@@ -210,15 +219,18 @@ def check_sidecar(found: Findings) -> None:
 
     if not (found.root / SCHEMA).exists():
         return
+    _check_own_metadata(found)
     with_world: set[int] = set()
     seen: dict[tuple[int, str], int] = {}
     count = 0
     for path in sorted((found.root / "armwright/episodes").glob("*/*.parquet")):
         try:
-            rows = pq.read_table(path, partitioning=None).to_pylist()
+            table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
+            rows = table.to_pylist()
         except (OSError, pa.ArrowException) as error:
             found.add("sidecar", path, f"cannot be read: {error}")
             continue
+        _check_digests(found, path, table.schema.metadata or {})
         for row in rows:
             _check_record(found, path, row, number=count, seen=seen)
             if row["has_world"]:
@@ -229,12 +241,36 @@ def check_sidecar(found: Findings) -> None:
     checked: set[int] = set()
     for path in sorted((found.root / "armwright/world").glob("*/*.parquet")):
         try:
-            table = pq.read_table(path, partitioning=None)
+            table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
             _check_world(found, path, table, checked)
         except (OSError, KeyError, ValueError, pa.ArrowException) as error:
             found.add("sidecar", path, f"cannot be read: {error}")
     for number in sorted(with_world - checked):
         found.add("sidecar", "armwright/world", "the world's states are missing", episode=number)
+
+
+def _check_own_metadata(found: Findings) -> None:
+    try:
+        schema = DatasetSchema.model_validate_json((found.root / SCHEMA).read_bytes())
+        if schema.features() != found.features or schema.robot != found.info.get("robot_type"):
+            found.add("sidecar", SCHEMA, "differs from meta/info.json")
+    except (OSError, ValueError) as error:
+        found.add("sidecar", SCHEMA, f"cannot be read: {error}")
+    try:
+        manifest = json.loads((found.root / MANIFEST).read_text())
+        counts = {"episodes": len(found.episodes), "frames": found.info["total_frames"], "tasks": found.tasks}
+        if any(manifest[key] != value for key, value in counts.items()):
+            found.add("sidecar", MANIFEST, "differs from meta/")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        found.add("sidecar", MANIFEST, f"cannot be read: {error}")
+
+
+def _check_digests(found: Findings, records: Path, metadata: dict[bytes, bytes]) -> None:
+    for key in found.video_keys:
+        digest = metadata.get(f"{VIDEO_DIGEST}{key}".encode(), b"").decode()
+        path = batch_path(found.root, VIDEO_PATH, batch_of(records), video_key=key)
+        if path.exists() and file_digest(path) != digest:
+            found.add("sidecar", path, "the file is not the one that was written: its SHA-256 differs")
 
 
 def _check_record(

@@ -72,8 +72,13 @@ def _check_features(found: Findings) -> bool:
         spec = found.features.get(key, {})
         if spec.get("dtype") != dtype or spec.get("shape") != [1]:
             found.add("info", INFO, f"feature {key} must be {dtype} of shape [1], it is {spec or 'missing'}")
-    if len(found.violations) == before and found.video_keys and not isinstance(found.info.get("video_path"), str):
-        found.add("info", INFO, "there are video features but no video_path")
+    if len(found.violations) > before:
+        return False
+    for name in ("data_path", *(("video_path",) if found.video_keys else ())):
+        try:
+            str.format(found.info[name], chunk_index=0, file_index=0, video_key="x")
+        except (KeyError, IndexError, TypeError, ValueError):
+            found.add("info", INFO, f"{name} is {found.info.get(name)!r}, not a path with chunk_index and file_index")
     return len(found.violations) == before
 
 
@@ -83,7 +88,7 @@ def check_tasks(found: Findings) -> None:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(found.root / TASKS)
+        table = pq.read_table(found.root / TASKS, page_checksum_verification=True)
         rows = table.select(["task_index", "task"]).to_pylist()
     except (OSError, KeyError, pa.ArrowException) as error:
         found.add("tasks", TASKS, f"cannot be read: {error}")
@@ -112,7 +117,7 @@ def check_episodes(found: Findings) -> None:
         needed += [f"videos/{key}/from_timestamp", f"videos/{key}/to_timestamp"]
     for path in sorted((found.root / "meta/episodes").glob("*/*.parquet")):
         try:
-            table = pq.read_table(path)
+            table = pq.read_table(path, page_checksum_verification=True)
             rows = table.select(needed).to_pylist()
         except (OSError, KeyError, pa.ArrowException) as error:
             found.add("episodes", path, f"cannot be read: {error}")
@@ -129,6 +134,7 @@ def check_episodes(found: Findings) -> None:
     for number, (row, file) in enumerate(zip(found.episodes, found.episode_files, strict=True)):
         if any(row[name] is None for name in needed):
             found.add("episodes", file, "a value is missing", episode=number)
+            found.usable = False
             return
         start = _check_range(found, row, file, number=number, start=start)
         for key in found.video_keys:

@@ -42,7 +42,7 @@ class Findings:
     Attributes:
         root: The dataset.
         decode: Whether to decode frames.
-        usable: info.json is good enough to go on with.
+        usable: What was read so far is good enough to go on with.
         info: info.json.
         tasks: Instructions by task index.
         episodes: Rows of ``meta/episodes``, without statistics.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,6 +109,22 @@ def _pose_rows(poses: Sequence[Pose]) -> Array:
     return rows
 
 
+class WorldSample(Protocol):
+    """The world's state at one moment, as a state stream gives it."""
+
+    @property
+    def stamp_s(self) -> float: ...
+
+    @property
+    def qpos(self) -> Array: ...
+
+    @property
+    def qvel(self) -> Array: ...
+
+    @property
+    def ctrl(self) -> Array: ...
+
+
 @dataclass(frozen=True, eq=False)
 class WorldLog:
     """The simulated world's whole state per row, enough to set it frame by frame.
@@ -126,6 +142,17 @@ class WorldLog:
     qvel: Array
     ctrl: Array
     model_hash: str = ""
+
+    @classmethod
+    def from_samples(cls, samples: Sequence[WorldSample], *, model_hash: str = "") -> WorldLog:
+        """Stack a world's state stream."""
+        return cls(
+            time_s=np.array([sample.stamp_s for sample in samples]),
+            qpos=np.array([sample.qpos for sample in samples]),
+            qvel=np.array([sample.qvel for sample in samples]),
+            ctrl=np.array([sample.ctrl for sample in samples]),
+            model_hash=model_hash,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,9 @@ EPISODES_PATH = "meta/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.par
 WORLD_PATH = "armwright/world/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 RECORDS_PATH = "armwright/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 
+VIDEO_DIGEST = "sha256/"
+"""Prefix of the metadata entries of a record file that hold the SHA-256 of the batch's videos."""
+
 INDEX_FEATURES: dict[str, str] = {
     "timestamp": "float32",
     "frame_index": "int64",
@@ -159,6 +162,12 @@ def half_written(root: Path) -> list[Path]:
     folders = ("data", "meta", "videos", "armwright/world", "armwright/episodes")
     deep = [path for folder in folders for path in (root / folder).rglob(".*")]
     return [path for path in (*deep, *(root / "armwright").glob(".*")) if path.is_file()]
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def episode_key(seed: int, instruction: str) -> str:

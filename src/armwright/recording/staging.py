@@ -197,7 +197,7 @@ def write_columns(path: Path, columns: Mapping[str, NDArray[Any]], *, vectors: M
         else pa.array(value)
         for key, value in columns.items()
     }
-    pq.write_table(pa.table(arrays), path, compression="snappy")
+    pq.write_table(pa.table(arrays), path, compression="snappy", write_page_checksum=True)
 
 
 def write_world(
@@ -218,7 +218,7 @@ def write_world(
         "qvel": lists(qvel),
         "ctrl": lists(ctrl),
     }
-    pq.write_table(pa.table(columns), path, compression="zstd")
+    pq.write_table(pa.table(columns), path, compression="zstd", write_page_checksum=True)
 
 
 def staged_keys(root: Path) -> set[str]:
