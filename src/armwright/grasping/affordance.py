@@ -83,7 +83,8 @@ def sample_grasps(
     rows, slot = rows[~poor], slot[~poor]
     if len(rows):
         share = best[rows, slot, 5]
-        beside = share < min(chosen.min_on_region, float(share.max()) - 0.1)
+        full = float(share.max())
+        beside = share < (chosen.min_on_region if full >= chosen.min_on_region else full - 0.1)
         dropped["beside_region"] += int(beside.sum())
         rows, slot = rows[~beside], slot[~beside]
     order = np.argsort(-best[rows, slot, 0], kind="stable")

@@ -52,7 +52,7 @@ class GraspOptions:
     margin_m: float = 0.0015
     palm_half_m: tuple[float, float] = (0.035, 0.075)
     min_quality: float = 0.1
-    min_on_region: float = 0.85
+    min_on_region: float = 0.95
     max_candidates: int = 200
 
     def __post_init__(self) -> None:
