@@ -8,6 +8,7 @@ from armwright.planning._arrays import Scene, Scratch
 from armwright.planning._jit import F32, F64, I64, U64, kernel
 from armwright.planning.kernels_check import is_free, new_scratch
 from armwright.planning.kernels_edges import edge_free, path_length
+from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_ik import ArmChain, IkScratch, new_ik_scratch, solve_many, track_line
 from armwright.planning.kernels_tree import plan_path
 
@@ -32,12 +33,10 @@ def line_free(scene: Scene, line: F64, count: int, resolution: float, scratch: S
     n = line.shape[1]
     a = np.empty(n, np.float32)
     b = np.empty(n, np.float32)
-    for j in range(n):
-        b[j] = line[0, j]
+    copy_row(line[0], b)
     for i in range(1, count):
-        a[:] = b
-        for j in range(n):
-            b[j] = line[i, j]
+        copy_row(b, a)
+        copy_row(line[i], b)
         if not edge_free(scene, a, b, resolution, scratch):
             return i
     return -1
@@ -73,38 +72,37 @@ def approach_branches(
     stage = STAGE_IK
     found = 0
     q = np.empty(n, np.float32)
-    far = target.copy()
+    far = np.empty((3, 4))
     for i in range(3):
+        copy_row(target[i], far[i])
         far[i, 3] += retreat[i]
     steps = lines.shape[1]
     line = np.empty((steps, n))
     for s in range(count):
-        for j in range(n):
-            q[j] = solutions[s, j]
+        copy_row(solutions[s], q)
         if not is_free(contact, q, scratch):
             if stage < STAGE_GOAL:
                 stage = STAGE_GOAL
-                best[:] = solutions[s]
+                copy_row(solutions[s], best)
             continue
         reached, _ = track_line(chain, solutions[s], far, max_joint_step, line, ik_scratch)
         if reached < steps:
             stage = max(stage, STAGE_LINE)
             continue
-        for j in range(n):
-            q[j] = line[steps - 1, j]
+        copy_row(line[steps - 1], q)
         if not is_free(clear, q, scratch):
             if stage < STAGE_PREGRASP:
                 stage = STAGE_PREGRASP
-                best[:] = line[steps - 1]
+                copy_row(line[steps - 1], best)
             continue
         blocked = line_free(contact, line, steps, resolution, scratch)
         if blocked >= 0:
             if stage < STAGE_APPROACH:
                 stage = STAGE_APPROACH
-                best[:] = line[blocked]
+                copy_row(line[blocked], best)
             continue
         for i in range(steps):
-            lines[found, i] = line[steps - 1 - i]
+            copy_row(line[steps - 1 - i], lines[found, i])
         found += 1
         stage = STAGE_PATH
         if found == lines.shape[0]:
@@ -183,7 +181,8 @@ def plan_batch(
     (c,), the line that the path leads to.
     """
     n = start.shape[0]
-    starts = start.copy().reshape(1, n)
+    starts = np.empty((1, n), np.float32)
+    copy_row(start, starts[0])
     goals = np.empty((lines.shape[1], n), np.float32)
     state = np.empty(1, np.uint64)
     for c in range(lines.shape[0]):
@@ -193,8 +192,7 @@ def plan_batch(
         if count[c] == 0:
             continue
         for i in range(count[c]):
-            for j in range(n):
-                goals[i, j] = lines[c, i, 0, j]
+            copy_row(lines[c, i, 0], goals[i])
         state[0] = np.uint64(seed + c * SEED_STRIDE)
         path, goal, _ = plan_path(clear, starts, goals[: count[c]], resolution, fine, max_iterations, tries, state)
         if goal < 0 or path.shape[0] > paths.shape[1]:
@@ -203,4 +201,4 @@ def plan_batch(
         path_count[c] = path.shape[0]
         chosen[c] = goal
         for i in range(path.shape[0]):
-            paths[c, i] = path[i]
+            copy_row(path[i], paths[c, i])

@@ -1,4 +1,4 @@
-"""Is a configuration free? Two-level spheres against the world's parts, then against the arm itself."""
+"""Is a configuration free? Spheres under bounds under bounds: against the world's parts, then the arm itself."""
 
 from __future__ import annotations
 
@@ -6,27 +6,40 @@ import math
 
 import numpy as np
 
-from armwright.planning._arrays import Layers, RobotArrays, Scene, Scratch, WorldArrays
+from armwright.planning._arrays import (
+    CELLS_PER_M,
+    FIRST_NODE,
+    HALF,
+    PAD,
+    POSITION,
+    ROTATION,
+    SCALE,
+    SHAPE,
+    SLACK,
+    Scene,
+    Scratch,
+    WorldArrays,
+)
 from armwright.planning._jit import F32, I64, Flags, kernel
 from armwright.planning.kernels_frames import link_frames
 
-ZERO_BITS = np.uint64(0)
+NO_BITS = np.uint64(0)
+ARM, HELD = 0, 1
 
 
 @kernel
-def part_distance(world: WorldArrays, part: int, x: float, y: float, z: float) -> np.float32:
+def part_distance(world: WorldArrays, index: int, x: float, y: float, z: float) -> np.float32:
     """Return the distance [m] from a point to one part: exact for boxes, never too large outside a local grid."""
-    rotation = world.rotation
-    position = world.position
-    dx = x - position[part, 0]
-    dy = y - position[part, 1]
-    dz = z - position[part, 2]
-    u = rotation[part, 0, 0] * dx + rotation[part, 0, 1] * dy + rotation[part, 0, 2] * dz
-    v = rotation[part, 1, 0] * dx + rotation[part, 1, 1] * dy + rotation[part, 1, 2] * dz
-    w = rotation[part, 2, 0] * dx + rotation[part, 2, 1] * dy + rotation[part, 2, 2] * dz
-    hx = world.half[part, 0]
-    hy = world.half[part, 1]
-    hz = world.half[part, 2]
+    part = world.part[index]
+    dx = x - part[POSITION]
+    dy = y - part[POSITION + 1]
+    dz = z - part[POSITION + 2]
+    u = part[ROTATION] * dx + part[ROTATION + 1] * dy + part[ROTATION + 2] * dz
+    v = part[ROTATION + 3] * dx + part[ROTATION + 4] * dy + part[ROTATION + 5] * dz
+    w = part[ROTATION + 6] * dx + part[ROTATION + 7] * dy + part[ROTATION + 8] * dz
+    hx = part[HALF]
+    hy = part[HALF + 1]
+    hz = part[HALF + 2]
     ex = abs(u) - hx
     ey = abs(v) - hy
     ez = abs(w) - hz
@@ -35,122 +48,145 @@ def part_distance(world: WorldArrays, part: int, x: float, y: float, z: float) -
     oy = max(ey, zero)
     oz = max(ez, zero)
     outside = math.sqrt(ox * ox + oy * oy + oz * oz)
-    base = world.grid[part]
-    if base < 0:
+    first = world.grid[index, FIRST_NODE]
+    if first < 0:
         return np.float32(outside + min(max(ex, max(ey, ez)), zero))
-    ny = world.shape[part, 1]
-    nz = world.shape[part, 2]
-    scale = world.nodes_per_m[part]
+    ny = world.grid[index, SHAPE + 1]
+    nz = world.grid[index, SHAPE + 2]
+    scale = part[SCALE]
     gx = (min(max(u, -hx), hx) + hx) * scale
     gy = (min(max(v, -hy), hy) + hy) * scale
     gz = (min(max(w, -hz), hz) + hz) * scale
-    i = min(int(gx), world.shape[part, 0] - 2)
+    i = min(int(gx), world.grid[index, SHAPE] - 2)
     j = min(int(gy), ny - 2)
     k = min(int(gz), nz - 2)
     fx = np.float32(gx - i)
     fy = np.float32(gy - j)
     fz = np.float32(gz - k)
-    nodes = world.nodes
-    at = base + (i * ny + j) * nz + k
-    right = at + ny * nz
+    node = world.node
+    at = first + (i * ny + j) * nz + k
     one = np.float32(1.0)
-    near_y = (one - fz) * nodes[at] + fz * nodes[at + 1]
-    far_y = (one - fz) * nodes[at + nz] + fz * nodes[at + nz + 1]
-    left_value = (one - fy) * near_y + fy * far_y
-    near_y = (one - fz) * nodes[right] + fz * nodes[right + 1]
-    far_y = (one - fz) * nodes[right + nz] + fz * nodes[right + nz + 1]
-    value = (one - fx) * left_value + fx * ((one - fy) * near_y + fy * far_y)
+    value = zero
+    for side in range(2):
+        near_y = (one - fz) * node[at] + fz * node[at + 1]
+        far_y = (one - fz) * node[at + nz] + fz * node[at + nz + 1]
+        value += (fx if side == 1 else one - fx) * ((one - fy) * near_y + fy * far_y)
+        at += ny * nz
     if outside > zero:
         # Two lower bounds: the shape lies in a convex box whose nearest point is the clamped one, and it keeps `pad`
         # away from that box's faces.
-        return np.float32(max(math.sqrt(outside * outside + value * value), outside + world.pad[part]))
+        return np.float32(max(math.sqrt(outside * outside + value * value), outside + part[PAD]))
     return np.float32(value)
 
 
 @kernel
-def cell_of(world: WorldArrays, x: float, y: float, z: float) -> tuple[int, int, int]:
-    """Return the coarse cell of a point; points outside fall into the border cell."""
-    shape = world.coarse.shape
-    i = min(max(int((x - world.origin[0]) * world.scale), 0), shape[0] - 1)
-    j = min(max(int((y - world.origin[1]) * world.scale), 0), shape[1] - 1)
-    k = min(max(int((z - world.origin[2]) * world.scale), 0), shape[2] - 1)
-    return i, j, k
+def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: float, exact: bool) -> bool:
+    """Tell whether a sphere may touch (``exact``: does touch) an active part.
 
-
-@kernel
-def sphere_hits(
-    world: WorldArrays, active: Flags, bits: np.uint64, x: float, y: float, z: float, radius: float
-) -> bool:
-    """Tell whether a sphere touches an active part."""
-    i, j, k = cell_of(world, x, y, z)
-    if world.coarse[i, j, k] - world.slack > radius:
+    Points outside the coarse grid fall into its border cells.
+    """
+    world = scene.world
+    frame = world.frame
+    scale = frame[CELLS_PER_M]
+    i = min(max(int((x - frame[0]) * scale), 0), world.coarse.shape[0] - 1)
+    j = min(max(int((y - frame[1]) * scale), 0), world.coarse.shape[1] - 1)
+    k = min(max(int((z - frame[2]) * scale), 0), world.coarse.shape[2] - 1)
+    if world.coarse[i, j, k] - frame[SLACK] > radius:
         return False
-    near = world.near[i, j, k] & bits
-    if near == ZERO_BITS:
+    if not exact:
+        return True
+    near = world.near[i, j, k] & scene.active_bits[layer]
+    if near == NO_BITS:
         return False
-    for part in range(active.shape[0]):
-        if active[part] and near & world.bit[part] != ZERO_BITS and part_distance(world, part, x, y, z) < radius:
+    for part in range(world.bit.shape[0]):
+        if (
+            near & world.bit[part] != NO_BITS
+            and scene.active[layer, part]
+            and part_distance(world, part, x, y, z) < radius
+        ):
             return True
     return False
 
 
 @kernel
-def _links_hit(robot: RobotArrays, rotation: F32, position: F32, bound: F32, a: int, b: int) -> bool:
-    """Tell whether any sphere of link ``a`` touches any of link ``b``; ``bound`` holds the bounds' places."""
-    reach = robot.bound_radius[a] + robot.bound_radius[b]
-    dx = bound[a, 0] - bound[b, 0]
-    dy = bound[a, 1] - bound[b, 1]
-    dz = bound[a, 2] - bound[b, 2]
-    if dx * dx + dy * dy + dz * dz >= reach * reach:
-        return False
-    center = robot.center
-    for s in range(robot.first[a], robot.first[a + 1]):
-        x = position[a, 0] + (
-            rotation[a, 0, 0] * center[s, 0] + rotation[a, 0, 1] * center[s, 1] + rotation[a, 0, 2] * center[s, 2]
-        )
-        y = position[a, 1] + (
-            rotation[a, 1, 0] * center[s, 0] + rotation[a, 1, 1] * center[s, 1] + rotation[a, 1, 2] * center[s, 2]
-        )
-        z = position[a, 2] + (
-            rotation[a, 2, 0] * center[s, 0] + rotation[a, 2, 1] * center[s, 1] + rotation[a, 2, 2] * center[s, 2]
-        )
-        if _sphere_hits_link(robot, rotation, position, bound, b, x, y, z, robot.radius[s]):
-            return True
-    return False
-
-
-@kernel
-def _sphere_hits_link(
-    robot: RobotArrays,
-    rotation: F32,
-    position: F32,
-    bound: F32,
-    link: int,
-    x: float,
-    y: float,
-    z: float,
-    radius: float,
-) -> bool:
-    reach = radius + robot.bound_radius[link]
+def _sphere_touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y: float, z: float, r: float) -> bool:
+    """Tell whether a sphere in the base frame touches any sphere of ``link``."""
+    robot = scene.robot
+    frame = scratch.frame
+    bound = scratch.bound
+    reach = r + robot.bound[link, 3]
     dx = x - bound[link, 0]
     dy = y - bound[link, 1]
     dz = z - bound[link, 2]
     if dx * dx + dy * dy + dz * dz >= reach * reach:
         return False
     # Turn the point into the link's frame once instead of every sphere out of it.
-    dx = x - position[link, 0]
-    dy = y - position[link, 1]
-    dz = z - position[link, 2]
-    u = rotation[link, 0, 0] * dx + rotation[link, 1, 0] * dy + rotation[link, 2, 0] * dz
-    v = rotation[link, 0, 1] * dx + rotation[link, 1, 1] * dy + rotation[link, 2, 1] * dz
-    w = rotation[link, 0, 2] * dx + rotation[link, 1, 2] * dy + rotation[link, 2, 2] * dz
-    for s in range(robot.first[link], robot.first[link + 1]):
-        dx = u - robot.center[s, 0]
-        dy = v - robot.center[s, 1]
-        dz = w - robot.center[s, 2]
-        reach = radius + robot.radius[s]
-        if dx * dx + dy * dy + dz * dz < reach * reach:
-            return True
+    dx = x - frame[link, 0, 3]
+    dy = y - frame[link, 1, 3]
+    dz = z - frame[link, 2, 3]
+    u = frame[link, 0, 0] * dx + frame[link, 1, 0] * dy + frame[link, 2, 0] * dz
+    v = frame[link, 0, 1] * dx + frame[link, 1, 1] * dy + frame[link, 2, 1] * dz
+    w = frame[link, 0, 2] * dx + frame[link, 1, 2] * dy + frame[link, 2, 2] * dz
+    group = robot.group
+    sphere = robot.sphere
+    for g in range(robot.first_group[link], robot.first_group[link + 1]):
+        dx = u - group[g, 0]
+        dy = v - group[g, 1]
+        dz = w - group[g, 2]
+        reach = r + group[g, 3]
+        if dx * dx + dy * dy + dz * dz >= reach * reach:
+            continue
+        for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
+            dx = u - sphere[s, 0]
+            dy = v - sphere[s, 1]
+            dz = w - sphere[s, 2]
+            reach = r + sphere[s, 3]
+            if dx * dx + dy * dy + dz * dz < reach * reach:
+                return True
+    return False
+
+
+@kernel
+def _links_touch(scene: Scene, scratch: Scratch, a: int, b: int) -> bool:
+    """Tell whether any sphere of link ``a`` touches any of link ``b``."""
+    robot = scene.robot
+    frame = scratch.frame
+    bound = scratch.bound
+    reach = robot.bound[a, 3] + robot.bound[b, 3]
+    dx = bound[a, 0] - bound[b, 0]
+    dy = bound[a, 1] - bound[b, 1]
+    dz = bound[a, 2] - bound[b, 2]
+    if dx * dx + dy * dy + dz * dz >= reach * reach:
+        return False
+    # The other link's bound in this link's frame.
+    dx = bound[b, 0] - frame[a, 0, 3]
+    dy = bound[b, 1] - frame[a, 1, 3]
+    dz = bound[b, 2] - frame[a, 2, 3]
+    u = frame[a, 0, 0] * dx + frame[a, 1, 0] * dy + frame[a, 2, 0] * dz
+    v = frame[a, 0, 1] * dx + frame[a, 1, 1] * dy + frame[a, 2, 1] * dz
+    w = frame[a, 0, 2] * dx + frame[a, 1, 2] * dy + frame[a, 2, 2] * dz
+    group = robot.group
+    sphere = robot.sphere
+    for g in range(robot.first_group[a], robot.first_group[a + 1]):
+        dx = u - group[g, 0]
+        dy = v - group[g, 1]
+        dz = w - group[g, 2]
+        reach = robot.bound[b, 3] + group[g, 3]
+        if dx * dx + dy * dy + dz * dz >= reach * reach:
+            continue
+        for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
+            dx = u - sphere[s, 0]
+            dy = v - sphere[s, 1]
+            dz = w - sphere[s, 2]
+            reach = robot.bound[b, 3] + sphere[s, 3]
+            if dx * dx + dy * dy + dz * dz >= reach * reach:
+                continue
+            cx, cy, cz = sphere[s, 0], sphere[s, 1], sphere[s, 2]
+            x = frame[a, 0, 3] + frame[a, 0, 0] * cx + frame[a, 0, 1] * cy + frame[a, 0, 2] * cz
+            y = frame[a, 1, 3] + frame[a, 1, 0] * cx + frame[a, 1, 1] * cy + frame[a, 1, 2] * cz
+            z = frame[a, 2, 3] + frame[a, 2, 0] * cx + frame[a, 2, 1] * cy + frame[a, 2, 2] * cz
+            if _sphere_touches_link(scene, scratch, b, x, y, z, sphere[s, 3]):
+                return True
     return False
 
 
@@ -161,62 +197,55 @@ def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
     Link 0 is bolted to the world and is only checked against other links.
     """
     robot = scene.robot
-    world = scene.world
-    layers = scene.layers
-    rotation = scratch.rotation
-    position = scratch.position
+    frame = scratch.frame
     bound = scratch.bound
     n = q.shape[0]
-    link_frames(robot.offset, q, rotation, position)
-    center = robot.center
-    for axis in range(3):
-        bound[0, axis] = robot.bound_center[0, axis]
-    for link in range(1, n + 1):
-        if robot.first[link + 1] == robot.first[link]:
-            continue
-        r00, r01, r02 = rotation[link, 0, 0], rotation[link, 0, 1], rotation[link, 0, 2]
-        r10, r11, r12 = rotation[link, 1, 0], rotation[link, 1, 1], rotation[link, 1, 2]
-        r20, r21, r22 = rotation[link, 2, 0], rotation[link, 2, 1], rotation[link, 2, 2]
-        px, py, pz = position[link, 0], position[link, 1], position[link, 2]
-        cx, cy, cz = robot.bound_center[link, 0], robot.bound_center[link, 1], robot.bound_center[link, 2]
-        x = px + r00 * cx + r01 * cy + r02 * cz
-        y = py + r10 * cx + r11 * cy + r12 * cz
-        z = pz + r20 * cx + r21 * cy + r22 * cz
+    link_frames(robot.offset, q, frame)
+    # The hand is at work among the obstacles: it fails first, so it is asked first.
+    for step in range(n + 1):
+        link = n - step
+        own = frame[link]
+        # Level 0 is the link's bound, then come its groups, each followed by its spheres.
+        cx, cy, cz = robot.bound[link, 0], robot.bound[link, 1], robot.bound[link, 2]
+        x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
+        y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
+        z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
         bound[link, 0] = x
         bound[link, 1] = y
         bound[link, 2] = z
-        i, j, k = cell_of(world, x, y, z)
-        if world.coarse[i, j, k] - world.slack > robot.bound_radius[link]:
+        if link == 0 or not touches(scene, ARM, x, y, z, robot.bound[link, 3], False):
             continue
-        for s in range(robot.first[link], robot.first[link + 1]):
-            cx, cy, cz = center[s, 0], center[s, 1], center[s, 2]
-            x = px + r00 * cx + r01 * cy + r02 * cz
-            y = py + r10 * cx + r11 * cy + r12 * cz
-            z = pz + r20 * cx + r21 * cy + r22 * cz
-            if sphere_hits(world, layers.arm, layers.arm_bits, x, y, z, robot.radius[s]):
-                return False
-    for t in range(robot.pairs.shape[0]):
-        if _links_hit(robot, rotation, position, bound, robot.pairs[t, 0], robot.pairs[t, 1]):
+        for g in range(robot.first_group[link], robot.first_group[link + 1]):
+            s = -1
+            last = robot.first_sphere[g + 1] - 1
+            while s <= last:
+                ball = robot.group[g] if s < 0 else robot.sphere[s]
+                cx, cy, cz = ball[0], ball[1], ball[2]
+                x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
+                y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
+                z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
+                hit = touches(scene, ARM, x, y, z, ball[3], s >= 0)
+                if s < 0:
+                    if not hit:
+                        break
+                    s = robot.first_sphere[g]
+                elif hit:
+                    return False
+                else:
+                    s += 1
+    for t in range(robot.pair.shape[0]):
+        if _links_touch(scene, scratch, robot.pair[t, 0], robot.pair[t, 1]):
             return False
-    if robot.held_radius.shape[0] > 0:
-        return _held_free(robot, world, layers, rotation, position, bound, n)
-    return True
-
-
-@kernel
-def _held_free(
-    robot: RobotArrays, world: WorldArrays, layers: Layers, rotation: F32, position: F32, bound: F32, last: int
-) -> bool:
-    for s in range(robot.held_radius.shape[0]):
-        cx, cy, cz = robot.held_center[s, 0], robot.held_center[s, 1], robot.held_center[s, 2]
-        x = position[last, 0] + rotation[last, 0, 0] * cx + rotation[last, 0, 1] * cy + rotation[last, 0, 2] * cz
-        y = position[last, 1] + rotation[last, 1, 0] * cx + rotation[last, 1, 1] * cy + rotation[last, 1, 2] * cz
-        z = position[last, 2] + rotation[last, 2, 0] * cx + rotation[last, 2, 1] * cy + rotation[last, 2, 2] * cz
-        radius = robot.held_radius[s]
-        if sphere_hits(world, layers.held, layers.held_bits, x, y, z, radius):
+    own = frame[n]
+    for s in range(robot.held.shape[0]):
+        cx, cy, cz = robot.held[s, 0], robot.held[s, 1], robot.held[s, 2]
+        x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
+        y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
+        z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
+        if touches(scene, HELD, x, y, z, robot.held[s, 3], True):
             return False
-        for t in range(robot.held_links.shape[0]):
-            if _sphere_hits_link(robot, rotation, position, bound, robot.held_links[t], x, y, z, radius):
+        for t in range(robot.held_link.shape[0]):
+            if _sphere_touches_link(scene, scratch, robot.held_link[t], x, y, z, robot.held[s, 3]):
                 return False
     return True
 
@@ -224,12 +253,7 @@ def _held_free(
 @kernel
 def new_scratch(n: int) -> Scratch:
     """Return scratch for an arm of ``n`` joints."""
-    return Scratch(
-        np.empty((n + 1, 3, 3), np.float32),
-        np.empty((n + 1, 3), np.float32),
-        np.empty((n + 1, 3), np.float32),
-        np.empty(n, np.float32),
-    )
+    return Scratch(np.empty((n + 1, 3, 4), np.float32), np.empty((n + 1, 3), np.float32), np.empty(n, np.float32))
 
 
 @kernel
@@ -244,65 +268,60 @@ def check_batch(scene: Scene, q: F32, out: Flags) -> None:
 def nearest_pair(scene: Scene, q: F32, pair: I64) -> np.float32:
     """Return the smallest clearance [m] at ``q`` and write whose it is; for messages, not for planning.
 
-    Fills pair (2,): a link (n + 1 is the held object), then a link as -1 - link, or a part.
+    Fills pair (2,): a link (n + 1 is the held object), then a part, or another link as -1 - link.
     """
     robot = scene.robot
-    world = scene.world
-    layers = scene.layers
     n = q.shape[0]
-    rotation = np.empty((n + 1, 3, 3), np.float32)
-    position = np.empty((n + 1, 3), np.float32)
-    link_frames(robot.offset, q, rotation, position)
-    arm = robot.radius.shape[0]
-    count = arm + robot.held_radius.shape[0]
-    place = np.empty((count, 3), np.float32)
-    radius = np.empty(count, np.float32)
+    frame = new_scratch(n).frame
+    link_frames(robot.offset, q, frame)
+    arm = robot.sphere.shape[0]
+    count = arm + robot.held.shape[0]
+    place = np.empty((count, 4), np.float32)
     owner = np.empty(count, np.int64)
     for link in range(n + 1):
-        for s in range(robot.first[link], robot.first[link + 1]):
-            owner[s] = link
+        for g in range(robot.first_group[link], robot.first_group[link + 1]):
+            for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
+                owner[s] = link
     for s in range(count):
         if s >= arm:
             owner[s] = n + 1
         link = min(owner[s], n)
-        radius[s] = robot.radius[s] if s < arm else robot.held_radius[s - arm]
+        ball = robot.sphere[s] if s < arm else robot.held[s - arm]
+        place[s, 3] = ball[3]
         for i in range(3):
-            value = position[link, i]
-            for j in range(3):
-                value += rotation[link, i, j] * (robot.center[s, j] if s < arm else robot.held_center[s - arm, j])
-            place[s, i] = value
+            place[s, i] = frame[link, i, 3] + (
+                frame[link, i, 0] * ball[0] + frame[link, i, 1] * ball[1] + frame[link, i, 2] * ball[2]
+            )
     best = np.float32(1e9)
     pair[0] = 0
     pair[1] = -1
     for s in range(count):
         if owner[s] == 0:
             continue
-        active = layers.arm if s < arm else layers.held
-        for part in range(active.shape[0]):
-            if not active[part]:
+        layer = ARM if s < arm else HELD
+        for part in range(scene.active.shape[1]):
+            if not scene.active[layer, part]:
                 continue
-            gap = part_distance(world, part, place[s, 0], place[s, 1], place[s, 2]) - radius[s]
+            gap = part_distance(scene.world, part, place[s, 0], place[s, 1], place[s, 2]) - place[s, 3]
             if gap < best:
                 best = gap
                 pair[0] = owner[s]
                 pair[1] = part
     for a in range(count):
-        for b in range(count):
+        for b in range(arm):
             tested = False
-            if owner[a] <= n and owner[b] <= n:
-                for t in range(robot.pairs.shape[0]):
-                    if robot.pairs[t, 0] == owner[a] and robot.pairs[t, 1] == owner[b]:
-                        tested = True
-            elif owner[a] == n + 1:
-                for t in range(robot.held_links.shape[0]):
-                    if robot.held_links[t] == owner[b]:
-                        tested = True
+            if owner[a] <= n:
+                for t in range(robot.pair.shape[0]):
+                    tested = tested or (robot.pair[t, 0] == owner[a] and robot.pair[t, 1] == owner[b])
+            else:
+                for t in range(robot.held_link.shape[0]):
+                    tested = tested or robot.held_link[t] == owner[b]
             if not tested:
                 continue
             dx = place[a, 0] - place[b, 0]
             dy = place[a, 1] - place[b, 1]
             dz = place[a, 2] - place[b, 2]
-            gap = np.float32(math.sqrt(dx * dx + dy * dy + dz * dz) - radius[a] - radius[b])
+            gap = np.float32(math.sqrt(dx * dx + dy * dy + dz * dz) - place[a, 3] - place[b, 3])
             if gap < best:
                 best = gap
                 pair[0] = owner[a]

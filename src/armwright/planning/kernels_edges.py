@@ -9,6 +9,7 @@ import numpy as np
 from armwright.planning._arrays import Scene, Scratch
 from armwright.planning._jit import F32, U64, Flags, kernel
 from armwright.planning.kernels_check import is_free, new_scratch
+from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_random import uniform
 
 
@@ -105,13 +106,14 @@ def shortcut(
     scratch = new_scratch(n)
     size = path.shape[0]
     points = np.empty((size + 2 * tries + 2, n), np.float32)
-    points[:size] = path
+    for i in range(size):
+        copy_row(path[i], points[i])
     i = 0
     while i < size - 2:
         for j in range(size - 1, i + 1, -1):
             if edge_free(scene, points[i], points[j], resolution, scratch):
                 for k in range(j, size):
-                    points[i + 1 + k - j] = points[k]
+                    copy_row(points[k], points[i + 1 + k - j])
                 size -= j - i - 1
                 break
         i += 1
@@ -148,11 +150,14 @@ def shortcut(
             removed = k - i
             if removed >= 2:
                 for t in range(k + 1, size):
-                    points[t + 2 - removed] = points[t]
+                    copy_row(points[t], points[t + 2 - removed])
             else:
                 for t in range(size - 1, k, -1):
-                    points[t + 1] = points[t]
-            points[i + 1] = a
-            points[i + 2] = b
+                    copy_row(points[t], points[t + 1])
+            copy_row(a, points[i + 1])
+            copy_row(b, points[i + 2])
             size += 2 - removed
-    return points[:size].copy()
+    out = np.empty((size, n), np.float32)
+    for i in range(size):
+        copy_row(points[i], out[i])
+    return out

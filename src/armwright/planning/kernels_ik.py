@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armwright.planning._jit import F64, I64, U64, kernel
-from armwright.planning.kernels_frames import link_frames
+from armwright.planning.kernels_frames import copy_row, link_frames
 from armwright.planning.kernels_random import uniform
 
 # A solution is accepted at these errors; LM roughly squares the error at each step, so most end far below.
@@ -35,8 +35,7 @@ class ArmChain(NamedTuple):
 class IkScratch(NamedTuple):
     """Memory that a solve overwrites; ``residual`` is left holding the last error twist (6,)."""
 
-    rotation: F64
-    position: F64
+    frame: F64
     jacobian: F64
     residual: F64
     hessian: F64
@@ -46,9 +45,7 @@ class IkScratch(NamedTuple):
 @kernel
 def new_ik_scratch(n: int) -> IkScratch:
     """Return scratch for a chain of ``n`` joints."""
-    return IkScratch(
-        np.empty((n + 1, 3, 3)), np.empty((n + 1, 3)), np.empty((6, n)), np.empty(6), np.empty((n, n)), np.empty(n)
-    )
+    return IkScratch(np.empty((n + 1, 3, 4)), np.empty((6, n)), np.empty(6), np.empty((n, n)), np.empty(n))
 
 
 @kernel
@@ -81,23 +78,22 @@ def _solve_in_place(h: F64, g: F64) -> None:
 def _pose_error(chain: ArmChain, target: F64, q: F64, scratch: IkScratch) -> tuple[float, float]:
     """Write the twist from the tool to ``target`` into the residual; return its distance [m] and angle [rad]."""
     n = q.shape[0]
-    rotation = scratch.rotation
-    position = scratch.position
+    frame = scratch.frame
     residual = scratch.residual
     tool = chain.tool
-    link_frames(chain.offset, q, rotation, position)
+    link_frames(chain.offset, q, frame)
     cosine = -1.0
     vx = 0.0
     vy = 0.0
     vz = 0.0
     for i in range(3):
-        r0, r1, r2 = rotation[n, i, 0], rotation[n, i, 1], rotation[n, i, 2]
-        residual[i] = target[i, 3] - (position[n, i] + r0 * tool[0, 3] + r1 * tool[1, 3] + r2 * tool[2, 3])
+        r0, r1, r2 = frame[n, i, 0], frame[n, i, 1], frame[n, i, 2]
+        residual[i] = target[i, 3] - (frame[n, i, 3] + r0 * tool[0, 3] + r1 * tool[1, 3] + r2 * tool[2, 3])
     for k in range(3):
         # Column k of the tool's rotation; the sum over columns gives target * tool^T.
-        cx = rotation[n, 0, 0] * tool[0, k] + rotation[n, 0, 1] * tool[1, k] + rotation[n, 0, 2] * tool[2, k]
-        cy = rotation[n, 1, 0] * tool[0, k] + rotation[n, 1, 1] * tool[1, k] + rotation[n, 1, 2] * tool[2, k]
-        cz = rotation[n, 2, 0] * tool[0, k] + rotation[n, 2, 1] * tool[1, k] + rotation[n, 2, 2] * tool[2, k]
+        cx = frame[n, 0, 0] * tool[0, k] + frame[n, 0, 1] * tool[1, k] + frame[n, 0, 2] * tool[2, k]
+        cy = frame[n, 1, 0] * tool[0, k] + frame[n, 1, 1] * tool[1, k] + frame[n, 1, 2] * tool[2, k]
+        cz = frame[n, 2, 0] * tool[0, k] + frame[n, 2, 1] * tool[1, k] + frame[n, 2, 2] * tool[2, k]
         tx, ty, tz = target[0, k], target[1, k], target[2, k]
         cosine += tx * cx + ty * cy + tz * cz
         vx += cy * tz - cz * ty
@@ -122,8 +118,7 @@ def _pose_error(chain: ArmChain, target: F64, q: F64, scratch: IkScratch) -> tup
 def solve_pose(chain: ArmChain, target: F64, q: F64, max_steps: int, scratch: IkScratch) -> tuple[bool, float, float]:
     """Move ``q`` (n,) in place until the tool is at ``target`` (4, 4); return ok, distance [m] and angle [rad] left."""
     n = q.shape[0]
-    rotation = scratch.rotation
-    position = scratch.position
+    frame = scratch.frame
     jacobian = scratch.jacobian
     residual = scratch.residual
     h = scratch.hessian
@@ -144,8 +139,8 @@ def solve_pose(chain: ArmChain, target: F64, q: F64, max_steps: int, scratch: Ik
         ty = target[1, 3] - residual[1]
         tz = target[2, 3] - residual[2]
         for k in range(n):
-            zx, zy, zz = rotation[k + 1, 0, 2], rotation[k + 1, 1, 2], rotation[k + 1, 2, 2]
-            dx, dy, dz = tx - position[k + 1, 0], ty - position[k + 1, 1], tz - position[k + 1, 2]
+            zx, zy, zz = frame[k + 1, 0, 2], frame[k + 1, 1, 2], frame[k + 1, 2, 2]
+            dx, dy, dz = tx - frame[k + 1, 0, 3], ty - frame[k + 1, 1, 3], tz - frame[k + 1, 2, 3]
             jacobian[0, k] = zy * dz - zz * dy
             jacobian[1, k] = zz * dx - zx * dz
             jacobian[2, k] = zx * dy - zy * dx
@@ -217,7 +212,7 @@ def solve_many(
         if gap + 0.1 * angle < error[0] + 0.1 * error[1]:
             error[0] = gap
             error[1] = angle
-            best[:] = q
+            copy_row(q, best)
         if not solved:
             continue
         known = False
@@ -237,9 +232,9 @@ def solve_many(
                 other += (out[slot - 1, j] - near[j]) ** 2
             if other <= cost:
                 break
-            out[slot] = out[slot - 1]
+            copy_row(out[slot - 1], out[slot])
             slot -= 1
-        out[slot] = q
+        copy_row(q, out[slot])
         count += 1
         if count >= want:
             break
@@ -277,16 +272,18 @@ def track_line(
     of way points reached, the start included, and how far the last failed step would have jumped [rad].
     """
     n = start.shape[0]
-    q = start.copy()
+    q = np.empty(n)
+    copy_row(start, q)
     steps = out.shape[0] - 1
-    out[0] = start
+    copy_row(start, out[0])
     # Twist from the tool at start to the goal, and the start pose itself.
     _pose_error(chain, goal, q, scratch)
-    twist = scratch.residual.copy()
+    twist = np.empty(6)
+    copy_row(scratch.residual, twist)
     angle = math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2)
-    axis = np.zeros(3)
-    if angle > 1e-12:
-        axis[:] = twist[3:] / angle
+    axis = np.empty(3)
+    for i in range(3):
+        axis[i] = twist[3 + i] / max(angle, 1e-12)
     origin = np.empty(3)
     turned = np.empty((3, 3))
     for i in range(3):
@@ -294,8 +291,8 @@ def track_line(
         for j in range(3):
             turned[i, j] = 0.0
             for k in range(3):
-                turned[i, j] += scratch.rotation[n, i, k] * chain.tool[k, j]
-    target = np.eye(4)
+                turned[i, j] += scratch.frame[n, i, k] * chain.tool[k, j]
+    target = np.empty((3, 4))
     for step in range(1, steps + 1):
         part = step / steps
         s = math.sin(part * angle)
@@ -313,5 +310,5 @@ def track_line(
         jump = largest_change(q, out[step - 1])
         if not solved or jump > max_joint_step:
             return step, jump
-        out[step] = q
+        copy_row(q, out[step])
     return steps + 1, 0.0

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from armwright.planning._arrays import WorldArrays
+from armwright.planning._arrays import CELLS_PER_M, HALF, POSITION, ROTATION, WorldArrays
 from armwright.planning._jit import F32, I64, kernel
 from armwright.planning.kernels_check import part_distance
 
@@ -68,9 +68,13 @@ def fill_shape_grid(
         out: The grid to fill.
     """
     nx, ny, nz = out.shape
-    nearest = np.full((nx, ny, nz), -1, np.int32)
+    nearest = np.empty((nx, ny, nz), np.int32)
     far = np.float32(1e6)
-    out[:] = far
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                nearest[i, j, k] = -1
+                out[i, j, k] = far
     inverse = np.float32(1.0) / spacing
     low = np.empty(3, np.int64)
     high = np.empty(3, np.int64)
@@ -142,30 +146,31 @@ def fill_shape_grid(
 
 @kernel
 def fill_coarse(world: WorldArrays, band: np.float32, near_reach: np.float32) -> None:
-    """Fill the world's coarse distances (cut off at ``band``) and near bits (parts within ``near_reach``), [m]."""
+    """Lower the world's coarse distances where parts are nearer, and set the bits of parts within ``near_reach`` [m].
+
+    The caller has filled the distances with ``band`` [m], the bits with 0.
+    """
     coarse = world.coarse
     near = world.near
-    coarse[:] = band
-    near[:] = np.uint64(0)
-    spacing = np.float32(1.0) / world.scale
+    spacing = np.float32(1.0) / world.frame[CELLS_PER_M]
     half = np.float32(0.5)
     low = np.empty(3, np.int64)
     high = np.empty(3, np.int64)
-    for part in range(world.half.shape[0]):
+    for part in range(world.part.shape[0]):
         for a in range(3):
             extent = band
             for b in range(3):
-                extent += abs(world.rotation[part, b, a]) * world.half[part, b]
-            middle = world.position[part, a] - world.origin[a]
-            low[a] = max(0, math.floor((middle - extent) * world.scale))
-            high[a] = min(coarse.shape[a] - 1, math.floor((middle + extent) * world.scale))
+                extent += abs(world.part[part, ROTATION + 3 * b + a]) * world.part[part, HALF + b]
+            middle = world.part[part, POSITION + a] - world.frame[a]
+            low[a] = max(0, math.floor((middle - extent) * world.frame[CELLS_PER_M]))
+            high[a] = min(coarse.shape[a] - 1, math.floor((middle + extent) * world.frame[CELLS_PER_M]))
         bit = world.bit[part]
         for i in range(low[0], high[0] + 1):
-            x = world.origin[0] + (i + half) * spacing
+            x = world.frame[0] + (i + half) * spacing
             for j in range(low[1], high[1] + 1):
-                y = world.origin[1] + (j + half) * spacing
+                y = world.frame[1] + (j + half) * spacing
                 for k in range(low[2], high[2] + 1):
-                    z = world.origin[2] + (k + half) * spacing
+                    z = world.frame[2] + (k + half) * spacing
                     d = part_distance(world, part, x, y, z)
                     if d < coarse[i, j, k]:
                         coarse[i, j, k] = d

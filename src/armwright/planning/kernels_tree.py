@@ -10,6 +10,7 @@ from armwright.planning._arrays import Scene
 from armwright.planning._jit import F32, I32, U64, kernel
 from armwright.planning.kernels_check import is_free, new_scratch
 from armwright.planning.kernels_edges import edge_free, path_free, shortcut
+from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_random import uniform
 
 # How far one tree grows towards a sample [rad]; longer edges fail more often, shorter ones need more of them.
@@ -60,17 +61,20 @@ def _join(nodes: F32, parent: I32, tree_from: int, node_from: int, node_to: int)
     node = node_from
     k = before - 1
     while node >= 0:
-        path[k] = nodes[tree_from, node]
+        copy_row(nodes[tree_from, node], path[k])
         k -= 1
         node = parent[tree_from, node]
     node = parent[tree_to, node_to]
     k = before
     while node >= 0:
-        path[k] = nodes[tree_to, node]
+        copy_row(nodes[tree_to, node], path[k])
         k += 1
         node = parent[tree_to, node]
     if tree_from == 1:
-        return path[::-1].copy(), root_to, root_from
+        back = np.empty_like(path)
+        for i in range(path.shape[0]):
+            copy_row(path[i], back[path.shape[0] - 1 - i])
+        return back, root_to, root_from
     return path, root_from, root_to
 
 
@@ -95,13 +99,15 @@ def connect_sets(
     capacity = roots + 64 + max_iterations * 6
     nodes = np.empty((2, capacity, n), np.float32)
     parent = np.empty((2, capacity), np.int32)
-    count = np.zeros(2, np.int64)
+    count = np.empty(2, np.int64)
+    count[0] = 0
+    count[1] = 0
     which = np.empty((2, roots), np.int32)
     for tree in range(2):
         given = starts if tree == 0 else goals
         for i in range(given.shape[0]):
             if is_free(scene, given[i], scratch):
-                nodes[tree, count[tree]] = given[i]
+                copy_row(given[i], nodes[tree, count[tree]])
                 parent[tree, count[tree]] = -1
                 which[tree, count[tree]] = i
                 count[tree] += 1
@@ -115,8 +121,8 @@ def connect_sets(
             tries += 1
             if tries <= DIRECT_TRIES and edge_free(scene, nodes[0, i], nodes[1, j], resolution, scratch):
                 path = np.empty((2, n), np.float32)
-                path[0] = nodes[0, i]
-                path[1] = nodes[1, j]
+                copy_row(nodes[0, i], path[0])
+                copy_row(nodes[1, j], path[1])
                 return path, which[1, j], 0
     low = np.empty(n, np.float32)
     high = np.empty(n, np.float32)
@@ -127,8 +133,8 @@ def connect_sets(
             for i in range(count[tree]):
                 low[j] = min(low[j], nodes[tree, i, j])
                 high[j] = max(high[j], nodes[tree, i, j])
-        low[j] = max(scene.robot.lower[j], low[j] - np.float32(NEAR_MARGIN_RAD))
-        high[j] = min(scene.robot.upper[j], high[j] + np.float32(NEAR_MARGIN_RAD))
+        low[j] = max(scene.robot.limit[0, j], low[j] - np.float32(NEAR_MARGIN_RAD))
+        high[j] = min(scene.robot.limit[1, j], high[j] + np.float32(NEAR_MARGIN_RAD))
     sample = np.empty(n, np.float32)
     grown = np.empty(n, np.float32)
     for iteration in range(max_iterations):
@@ -138,8 +144,8 @@ def connect_sets(
         other = 1 - tree
         near = uniform(state) < NEAR_SHARE
         for j in range(n):
-            lo = low[j] if near else scene.robot.lower[j]
-            hi = high[j] if near else scene.robot.upper[j]
+            lo = low[j] if near else scene.robot.limit[0, j]
+            hi = high[j] if near else scene.robot.limit[1, j]
             sample[j] = lo + np.float32(uniform(state)) * (hi - lo)
         base, gap = _nearest(nodes[tree], count[tree], sample)
         part = np.float32(min(1.0, STEP_RAD / max(gap, 1e-6)))
@@ -148,7 +154,7 @@ def connect_sets(
         if not edge_free(scene, nodes[tree, base], grown, resolution, scratch):
             continue
         tip = count[tree]
-        nodes[tree, tip] = grown
+        copy_row(grown, nodes[tree, tip])
         parent[tree, tip] = base
         count[tree] += 1
         root, gap = _nearest(nodes[other], count[other], grown)
@@ -160,11 +166,11 @@ def connect_sets(
             for j in range(n):
                 sample[j] = nodes[other, root, j] + part * (grown[j] - nodes[other, root, j])
             if k == pieces:
-                sample[:] = grown
+                copy_row(grown, sample)
             if count[other] >= capacity or not edge_free(scene, nodes[other, last], sample, resolution, scratch):
                 met = False
                 break
-            nodes[other, count[other]] = sample
+            copy_row(sample, nodes[other, count[other]])
             parent[other, count[other]] = last
             last = count[other]
             count[other] += 1

@@ -9,7 +9,7 @@ from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.core.seeds import int_seed
 from armwright.planning._arrays import RobotArrays, Scene, robot_arrays
-from armwright.planning._jit import F32, F64, I64
+from armwright.planning._jit import F64, I64
 from armwright.planning.kernels_check import check_batch, nearest_pair
 from armwright.planning.kernels_edges import check_edge_batch
 from armwright.planning.kernels_frames import tool_poses
@@ -47,8 +47,7 @@ class ArmInWorld:
             kinematics.lower_rad + LIMIT_MARGIN_RAD,
             kinematics.upper_rad - LIMIT_MARGIN_RAD,
         )
-        self._held_center: F32 | None = None
-        self._held_radius: F32 | None = None
+        self._held: Array | None = None
         self._held_name: str | None = None
         self._scenes: dict[bool, Scene] = {}
         self.opening_m = 0.0
@@ -100,15 +99,15 @@ class ArmInWorld:
         if not (np.isfinite(center).all() and np.isfinite(radius).all() and (radius > 0).all()):
             raise UsageError("a held object's spheres must be finite, with positive radii.")
         tool = self.kinematics.tool
-        self._held_center = np.ascontiguousarray(center @ tool[:3, :3].T + tool[:3, 3], np.float32)
-        self._held_radius = np.ascontiguousarray(radius, np.float32)
+        self._held = np.column_stack([center @ tool[:3, :3].T + tool[:3, 3], radius])
         self._held_name = name
         self._world.allow_sphere(float(radius.max()))
         self.set_opening(self.opening_m)
 
     def detach(self) -> None:
         """Hold nothing."""
-        self._held_center = self._held_radius = self._held_name = None
+        self._held = None
+        self._held_name = None
         self.set_opening(self.opening_m)
 
     def fk(self, q_rad: ArrayLike) -> Array:
@@ -116,7 +115,7 @@ class ArmInWorld:
         q = self._joints(q_rad, "q")
         n = self.kinematics.dof
         out = np.empty((len(q), 4, 4))
-        tool_poses(self._chain.offset, self._chain.tool, q, np.empty((n + 1, 3, 3)), np.empty((n + 1, 3)), out)
+        tool_poses(self._chain.offset, self._chain.tool, q, np.empty((n + 1, 3, 4)), out)
         return out
 
     def ik(
@@ -204,10 +203,10 @@ class ArmInWorld:
             targets = self._world.spec.targets if without_targets else frozenset[str]()
             if self._held_name is not None:
                 own = frozenset({self._held_name})
-                layers = self._world.layers(arm_ignores=own, held_ignores=own | targets)
+                active = self._world.active(arm_ignores=own, held_ignores=own | targets)
             else:
-                layers = self._world.layers(arm_ignores=targets, held_ignores=self._world.spec.targets)
-            scene = Scene(self._robot, self._world.arrays, layers)
+                active = self._world.active(arm_ignores=targets, held_ignores=self._world.spec.targets)
+            scene = Scene(self._robot, self._world.arrays, *active)
             self._scenes[without_targets] = scene
         return scene
 
@@ -216,13 +215,7 @@ class ArmInWorld:
         larger = [gap for gap in gaps if gap >= opening_m - 1e-6]
         self.opening_m = opening_m
         spheres: SphereSet = self.kinematics.spheres[larger[0] if larger else gaps[-1]]
-        return robot_arrays(
-            self.kinematics,
-            spheres,
-            limit_margin_rad=LIMIT_MARGIN_RAD,
-            held_center=self._held_center,
-            held_radius=self._held_radius,
-        )
+        return robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD, held=self._held)
 
     def _reach(self) -> tuple[Array, Array]:
         """Return the corners of a box that contains the arm in every configuration, with a margin [m]."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array
-from armwright.planning._arrays import Layers, WorldArrays
-from armwright.planning._jit import F32
+from armwright.planning._arrays import HALF, PART_COLUMNS, POSITION, ROTATION, SCALE, WorldArrays
+from armwright.planning._jit import F32, U64, Flags
 from armwright.planning.kernels_sdf import fill_coarse, fill_shape_grid
 from armwright.planning.types import Obstacle, WorldSpec
 
@@ -189,16 +189,12 @@ class WorldModel:
             self._largest = radius_m
             self.arrays = self._assemble()
 
-    def active(self, *, ignore: frozenset[str]) -> tuple[np.ndarray, np.uint64]:
-        """Return per part whether it counts when obstacles ``ignore`` do not, and the same as bits."""
-        names = [o.name for o in self.spec.obstacles]
-        flags = np.array([names[owner] not in ignore for owner in self.part_owner], np.bool_)
-        bits = np.bitwise_or.reduce(self.arrays.bit[flags], initial=np.uint64(0))
-        return flags, np.uint64(bits)
-
-    def layers(self, *, arm_ignores: frozenset[str], held_ignores: frozenset[str]) -> Layers:
-        """Return which parts count for the arm and for what it holds."""
-        return Layers(*self.active(ignore=arm_ignores), *self.active(ignore=held_ignores))
+    def active(self, *, arm_ignores: frozenset[str], held_ignores: frozenset[str]) -> tuple[Flags, U64]:
+        """Return which parts count for the arm and for what it holds: (2, p) flags, and (2,) the same as bits."""
+        names = [self.spec.obstacles[owner].name for owner in self.part_owner]
+        flags = np.array([[name not in ignored for name in names] for ignored in (arm_ignores, held_ignores)], np.bool_)
+        bits = [np.bitwise_or.reduce(self.arrays.bit[row], initial=np.uint64(0)) for row in flags]
+        return flags, np.array(bits, np.uint64)
 
     def _assemble(self) -> WorldArrays:
         owners: list[int] = []
@@ -214,28 +210,31 @@ class WorldModel:
                 rotation.append(part.rotation @ turn.T)
                 position.append(turn @ part.center_m + pose.position_m)
         self.part_owner = tuple(owners)
-        sizes = [0 if part.nodes is None else part.nodes.size for part in parts]
-        starts = np.cumsum([0, *sizes])
-        grids = [part.nodes.ravel() for part in parts if part.nodes is not None]
-        slack = np.float32(COARSE_CELL_M * np.sqrt(3) / 2)
         count = len(parts)
+        table = np.zeros((count, PART_COLUMNS), np.float32)
+        grid = np.full((count, 4), -1, np.int64)
+        nodes: list[F32] = []
+        used = 0
+        for row, part in enumerate(parts):
+            table[row, ROTATION:POSITION] = rotation[row].ravel()
+            table[row, POSITION:HALF] = position[row]
+            table[row, HALF:SCALE] = part.half_m
+            if part.nodes is not None:
+                table[row, SCALE:] = 1 / part.spacing_m, PAD_M
+                grid[row] = used, *part.nodes.shape
+                nodes.append(part.nodes.ravel())
+                used += part.nodes.size
+        slack = COARSE_CELL_M * np.sqrt(3) / 2
+        self._coarse.fill(BAND_M)
+        self._near.fill(0)
         world = WorldArrays(
             coarse=self._coarse,
             near=self._near,
-            origin=self._low,
-            scale=np.float32(1 / COARSE_CELL_M),
-            slack=slack,
+            frame=np.array([*self._low, 1 / COARSE_CELL_M, slack], np.float32),
+            part=table,
+            grid=grid,
             bit=np.uint64(1) << np.minimum(np.arange(count), MAX_BITS - 1).astype(np.uint64),
-            rotation=np.array(rotation, np.float32).reshape(count, 3, 3),
-            position=np.array(position, np.float32).reshape(count, 3),
-            half=np.array([p.half_m for p in parts], np.float32).reshape(count, 3),
-            grid=np.array([s if n else -1 for s, n in zip(starts, sizes, strict=False)], np.int64),
-            shape=np.array([(0, 0, 0) if p.nodes is None else p.nodes.shape for p in parts], np.int64).reshape(
-                count, 3
-            ),
-            nodes_per_m=np.array([1 / p.spacing_m for p in parts], np.float32),
-            pad=np.array([0.0 if p.nodes is None else PAD_M for p in parts], np.float32),
-            nodes=np.concatenate(grids) if grids else np.zeros(0, np.float32),
+            node=np.concatenate(nodes) if nodes else np.zeros(0, np.float32),
         )
         fill_coarse(world, np.float32(BAND_M), np.float32(self._largest + slack))
         return world
