@@ -258,7 +258,7 @@ _ALL: tuple[CategoryInfo, ...] = (
         ("tray", "serving tray"),
         {_RIM: ("rim",), _HANDLE: ("handle",), "Support Surface": ("top",)},
         _RIM,
-        (0.34, 0.24, 0.03),
+        (0.23, 0.33, 0.065),
         ("grey", "brown", "black"),
         receives_on=True,
     ),

@@ -103,21 +103,27 @@ def nearest_faces(model: ObjectModel, points_m: ArrayLike, *, link: str | None =
     meshes = [link_mesh(one) for one in links]
     triangles = np.concatenate([mesh[0] for mesh in meshes])
     part = np.concatenate([mesh[2] for mesh in meshes])
-    centers = triangles.mean(1)
-    reach = np.linalg.norm(triangles - centers[:, None], axis=2).max(1)
-    face = np.empty(len(points), dtype=int)
-    distance = np.empty(len(points))
-    for start in range(0, len(points), _CHUNK):
-        chunk = points[start : start + _CHUNK]
+    face, distance = nearest_triangles(points, triangles)
+    return part[face], distance
+
+
+def nearest_triangles(points_m: Array, triangles_m: Array) -> tuple[NDArray[np.int64], Array]:
+    """Return for each of (n, 3) points the nearest of (m, 3, 3) triangles and its distance [m], (n,) each; exact."""
+    centers = triangles_m.mean(1)
+    reach = np.linalg.norm(triangles_m - centers[:, None], axis=2).max(1)
+    face = np.empty(len(points_m), dtype=np.int64)
+    distance = np.empty(len(points_m))
+    for start in range(0, len(points_m), _CHUNK):
+        chunk = points_m[start : start + _CHUNK]
         to_center = np.linalg.norm(chunk[:, None] - centers[None], axis=2)
-        # A face may be nearer than its centre by its reach: only those that could win are measured exactly.
+        # A triangle may be nearer than its centre by its reach: only those that could win are measured exactly.
         row, candidate = np.nonzero(to_center - reach <= to_center.min(1, keepdims=True))
-        exact = point_triangle_distance(chunk[row], triangles[candidate])
+        exact = point_triangle_distance(chunk[row], triangles_m[candidate])
         order = np.lexsort((exact, row))
         first = order[np.unique(row[order], return_index=True)[1]]
         face[start : start + _CHUNK] = candidate[first]
         distance[start : start + _CHUNK] = exact[first]
-    return part[face], distance
+    return face, distance
 
 
 def point_triangle_distance(points_m: Array, triangles_m: Array) -> Array:

@@ -164,11 +164,14 @@ class Hollow:
     Attributes:
         outer, inner: (k, 2) profiles rising from the bottom edge, and from the floor, to the rim [m].
         rim_z_m: Where the wall begins to be called rim.
+        bevel: Inner points that round the corner between floor and wall; collision walls leave them out, or they
+            would fill the cavity along the chord from the floor to the next band.
     """
 
     outer: Array
     inner: Array
     rim_z_m: float
+    bevel: int = 1
 
     @property
     def floor_z_m(self) -> float:
@@ -218,8 +221,9 @@ class Hollow:
         floor, bottom = self.floor_z_m, float(self.outer[0, 1])
         builder.collide("body", [hulls.turned(between(self.outer, bottom, floor), segments=16)])
         stops = [floor, *bands_m, self.top_z_m]
+        inner = np.concatenate([[[self.inner[self.bevel, 0], floor]], self.inner[max(self.bevel, 1) :]])
         for low, high in itertools.pairwise(stops):
-            section = np.concatenate([between(self.outer, low, high), between(self.inner, low, high)])
+            section = np.concatenate([between(self.outer, low, high), between(inner, low, high)])
             part = "rim" if low >= self.rim_z_m - 1e-9 else "body"
             wedges = hulls.turned_ring(section, segments=segments)
             left_out = gap if high == self.top_z_m else ()

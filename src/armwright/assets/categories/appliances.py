@@ -94,6 +94,7 @@ def _build_microwave(params: Params, attributes: Attributes) -> ObjectModel:
         ([front, y - shell, foot], [x, y, high - shell / 2]),
         ([x - shell, -y, foot], [x, y, high - shell / 2]),
         ([-x, -y, foot], [x, split, high - shell / 2]),
+        ([front + 0.001, split - 0.002, foot + shell / 2], [x - shell / 2, split + shell, high - shell / 2]),
     ):
         solid_box(builder, "body", low, up)
     solid_box(builder, "top", [front, -y, high - shell], [x, y, high])

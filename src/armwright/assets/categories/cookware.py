@@ -109,12 +109,12 @@ def _build_pot(params: Params, attributes: Attributes) -> ObjectModel:
         # Room for the wall's wedges, which reach up to 1.6 mm inside the round bore.
         plug = bore - 0.005
         solid_turned(lid, "lid", [[plug - 0.001, seat - 0.006], [plug, seat - 0.004], [plug, seat + 0.001]])
-        solid_turned(lid, "lid_knob", [[0.6 * knob, seat + 0.010], [0.6 * knob, seat + 0.018]], segments=16)
+        solid_turned(lid, "lid_knob", [[0.6 * knob, seat + 0.010], [0.6 * knob, seat + 0.018]], segments=12)
         solid_turned(
             lid,
             "lid_knob",
             [[0.6 * knob, seat + 0.016], [knob, seat + 0.020], [knob, seat + 0.030], [0.7 * knob, seat + 0.034]],
-            segments=16,
+            segments=12,
         )
         links.append(lid.link(colours=colours, density_kg_m3=0.4 * density(attributes), parent="base"))
     inside = round_container(wall, height, float(inner[0, 0]))
@@ -252,7 +252,7 @@ def _build_scoop(params: Params, attributes: Attributes) -> ObjectModel:
             [bore + lip, height],
         ]
     )
-    shape = Hollow(outer, inner, height - 0.008)
+    shape = Hollow(outer, inner, height - 0.008, bevel=2)
     builder = LinkBuilder()
     shape.add(builder)
     # The handle slopes down until its end lies on the table: a level one would tip the empty scoop over.

@@ -100,7 +100,7 @@ def _build_board(params: Params, attributes: Attributes) -> ObjectModel:
         colours={"*": rgba(attributes["colour"]), "top": rgba(attributes["colour"], shade=1.2)},
         density_kg_m3=density(attributes),
     )
-    top = surface("top", (0, 0, thick), half - 0.005, width - 0.005)
+    top = surface("top", (0, 0, thick), half - 0.006, width - 0.006)
     return model("cutting_board", [link], params, attributes, supports=[top])
 
 

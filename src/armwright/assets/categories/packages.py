@@ -145,7 +145,7 @@ def _build_box(params: Params, attributes: Attributes) -> ObjectModel:
         colours={"*": rgba(attributes["colour"]), "label": CREAM, "top": rgba(attributes["colour"], shade=1.15)},
         mass_kg=params["density_kg_m3"] * builder.volume_m3,
     )
-    return model("box", [link], params, attributes, supports=[surface("top", (0, 0, z), x, y)])
+    return model("box", [link], params, attributes, supports=[surface("top", (0, 0, z), x - 0.001, y - 0.001)])
 
 
 def _draw_carton(draw: Draw) -> dict[str, float]:

@@ -159,19 +159,19 @@ def _build_paper_cup(params: Params, attributes: Attributes) -> ObjectModel:
     )
     inner_floor = base + (top - base) * floor / height - wall
     inner = np.array([[inner_floor, floor], [top - lip - wall, height]])
-    shape = Hollow(outer, inner, rim_z)
+    shape = Hollow(outer, inner, rim_z, bevel=0)
     builder = LinkBuilder()
     shape.add(builder)
     shape.cut(builder)
     # A 1.6 mm wall lets a fast finger pass between two steps: the wedges are 1.5 mm thicker on the inside.
-    thicker = Hollow(outer, inner - [0.0015, 0.0], rim_z)
+    thicker = Hollow(outer, inner - [0.0015, 0.0], rim_z, bevel=0)
     thicker.collide(builder, segments=10)
     colour = attributes["colour"]
     link = builder.link(
         colours={"*": rgba(colour), "rim": CREAM, "interior": CREAM},
         mass_kg=PAPER_CUP_KG_PER_M2 * np.pi * (base + top) * height,
     )
-    inside = round_container(floor, height, inner_floor)
+    inside = round_container(floor, height, inner_floor - 0.003)
     return model("paper_cup", [link], params, attributes, containers=[inside])
 
 
@@ -197,7 +197,7 @@ def _build_bowl(params: Params, attributes: Attributes) -> ObjectModel:
     inside = inside[inside[:, 1] > floor + 0.002]
     start = max(float(inside[0, 0]) - 0.012, 0.5 * foot)
     inner = np.array([[start, floor], *inside[:-1], [rim - wall, height - lip], [rim - wall + lip, height]])
-    shape = Hollow(outer, inner, height - 0.024)
+    shape = Hollow(outer, inner, height - 0.024, bevel=0)
     builder = LinkBuilder()
     shape.add(builder)
     shape.cut(builder)
