@@ -1,0 +1,107 @@
+"""Stations: where an arm stands, the table before it, the window it works in, the cameras that look on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from armwright.core.camera import CameraModel
+from armwright.core.errors import UnknownNameError
+from armwright.core.pose import Pose
+from armwright.robots.spec import RobotSpec
+
+IMAGE_SIZE_PX = 256
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class StationCamera:
+    """A fixed camera: its pose in the world (OpenCV axes) and vertical field of view."""
+
+    pose_world_camera: Pose
+    fovy_deg: float
+
+    def model(self, *, width: int = IMAGE_SIZE_PX, height: int = IMAGE_SIZE_PX) -> CameraModel:
+        """Return the camera at a picture size [px]."""
+        return CameraModel.from_fov(
+            width=width, height=height, fovy_deg=self.fovy_deg, pose_world_camera=self.pose_world_camera
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A work place; the world's z = 0 is the table top.
+
+    Attributes:
+        name: ``table``.
+        pose_world_base: Where the arm's mounting surface is (raised by the spec's ``base_height_m``).
+        table_center_m: x, y of the table's middle in the world.
+        table_half_m: Half extents of the table top: x, y, thickness; it lies below z = 0.
+        window_half_m: Half extents, x and y, of the window that every arm works in, around its workspace centre.
+        cameras: Fixed cameras by name.
+    """
+
+    name: str
+    pose_world_base: Pose
+    table_center_m: tuple[float, float]
+    table_half_m: Point
+    window_half_m: tuple[float, float]
+    cameras: Mapping[str, StationCamera]
+
+    def base_pose(self, spec: RobotSpec) -> Pose:
+        """Return the pose of the arm's base in the world."""
+        return self.pose_world_base @ Pose(np.array([0.0, 0.0, spec.base_height_m]))
+
+    def workspace(self, spec: RobotSpec) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the lowest and the highest x, y [m] in the world of the window that the arm works in."""
+        x, y, _ = self.base_pose(spec).transform([*spec.workspace_center_m, 0.0])
+        half_x, half_y = self.window_half_m
+        return (float(x - half_x), float(y - half_y)), (float(x + half_x), float(y + half_y))
+
+    def on_table(self, x_m: float, y_m: float, *, margin_m: float = 0.0) -> bool:
+        """Return whether a point lies on the table top, at least ``margin_m`` from its edge."""
+        dx, dy = abs(x_m - self.table_center_m[0]), abs(y_m - self.table_center_m[1])
+        return dx <= self.table_half_m[0] - margin_m and dy <= self.table_half_m[1] - margin_m
+
+
+def looking_at(eye_m: Point, target_m: Point) -> Pose:
+    """Return the pose (OpenCV axes) of an upright camera at ``eye_m`` that looks at ``target_m``, not straight down."""
+    z = np.asarray(target_m, float) - np.asarray(eye_m, float)
+    z /= np.linalg.norm(z)
+    x = np.cross(z, [0.0, 0.0, 1.0])
+    x /= np.linalg.norm(x)
+    return Pose.from_rotation(np.stack([x, np.cross(z, x), z], axis=1), eye_m)
+
+
+def _table() -> Station:
+    return Station(
+        name="table",
+        pose_world_base=Pose(),
+        table_center_m=(0.45, 0.0),
+        table_half_m=(0.6, 0.8, 0.02),
+        window_half_m=(0.15, 0.15),
+        cameras={"front": StationCamera(looking_at((1.45, 0.55, 0.75), (0.40, 0.0, 0.15)), 45.0)},
+    )
+
+
+_STATIONS = {"table": _table}
+
+
+def station_names() -> tuple[str, ...]:
+    """Return the names of all stations, sorted."""
+    return tuple(sorted(_STATIONS))
+
+
+@cache
+def station(name: str = "table") -> Station:
+    """Return the station called ``name``.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    if name not in _STATIONS:
+        raise UnknownNameError("station", name, _STATIONS)
+    return _STATIONS[name]()
