@@ -101,11 +101,6 @@ def _point_edges(points: Array, outline: Array) -> float:
     return float(np.linalg.norm(offset - share[..., None] * edge, axis=2).min())
 
 
-def inside_rectangle(points_m: Array, half_extents_m: tuple[float, float], *, margin_m: float = 0.0) -> bool:
-    """Tell whether (n, 2) points lie within a rectangle around 0."""
-    return bool((np.abs(points_m) <= np.asarray(half_extents_m) - margin_m).all())
-
-
 def surface_points(model: ObjectModel, *, cell_m: float = CELL_M) -> Array:
     """Return points on all faces of the object, close enough for a height map of that cell size, (n, 3)."""
     out = [all_vertices(model)]
@@ -130,6 +125,12 @@ class HeightGrid:
         index = np.floor((points_m[:, :2] - self._origin) / cell_m).astype(int)
         self._top = np.full(index.max(0) + 1, -np.inf)
         np.maximum.at(self._top, tuple(index.T), points_m[:, 2])
+
+    def height(self, xy_m: Array) -> float:
+        """Return the top's z [m] over one point (2,); -inf beside the object."""
+        i, j = np.floor((xy_m - self._origin) / self.cell_m).astype(int)
+        rows, cols = self._top.shape
+        return float(self._top[i, j]) if 0 <= i < rows and 0 <= j < cols else float("-inf")
 
     def rest_height(self, points_m: Array) -> float:
         """Return the upward shift [m] at which (n, 3) points let down vertically first touch; -inf if they miss."""

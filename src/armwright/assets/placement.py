@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from armwright.assets.footprint import Footprint, HeightGrid, all_vertices, inside_rectangle, surface_points
-from armwright.assets.model import ObjectModel
+from armwright.assets.footprint import CELL_M, Footprint, HeightGrid, all_vertices, surface_points
+from armwright.assets.model import ObjectModel, SupportSurface
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 from armwright.core.task import RelationName
@@ -24,6 +25,8 @@ EDGE_M = 0.004
 """Kept free between a base and the edge of the surface it stands on."""
 REST_M = 0.001
 """Poses are this far above contact, so that they are free of collision."""
+HEADROOM_M = 0.015
+"""Free height that must remain above an object between two boards."""
 BASE_M = 0.004
 """Points this close to the lowest one are the base that an object stands on."""
 
@@ -35,6 +38,9 @@ _SIDE: dict[str, tuple[float, float]] = {
 }
 _TRIES = 40
 _OVERHANG = 1.6
+_CARRIED = 0.6
+_OPEN_M = 0.5
+_TILTS_RAD = (0.0, 0.65, -0.65, 0.8, -0.8, 1.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +52,14 @@ class Placement:
         kind: ``rest`` it stands there by itself, ``drop`` it is let go there and settles, ``hold`` the hand keeps it.
         support: What carries it: a support surface's name, a container's part, ``table`` or ``hand``.
         yaw_delta_rad: Turn about the vertical from the orientation it was given in.
+        tilt_rad: Tilt after that turn, one end down; only for what is longer than the container it goes in.
     """
 
     pose_world_object: Pose
     kind: Literal["rest", "drop", "hold"]
     support: str
     yaw_delta_rad: float = 0.0
+    tilt_rad: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -154,9 +162,26 @@ class _Task:
         self.table = table
         self.rng = rng
 
-    def _turned(self, yaw_rad: float) -> tuple[Pose, Array]:
-        """Return the held object's orientation after a turn, and its vertices then (n, 3), centred over x = y = 0."""
+    @cached_property
+    def target_top(self) -> HeightGrid:
+        """The target's upper surface, in cells that suit its size."""
+        assert self.target is not None
+        points = self.pose_world_target.transform(all_vertices(self.target))
+        cell = max(CELL_M, float(np.ptp(points[:, :2], axis=0).max()) / 80)
+        return HeightGrid(self.pose_world_target.transform(surface_points(self.target, cell_m=cell)), cell_m=cell)
+
+    def _turned(self, yaw_rad: float, *, tilt_rad: float = 0.0) -> tuple[Pose, Array]:
+        """Return the held object's orientation after a turn, and its vertices then (n, 3), centred over x = y = 0.
+
+        A tilt raises one end of its longest horizontal axis.
+        """
         pose = Pose.from_yaw(np.zeros(3), yaw_rad) @ self.orientation
+        if tilt_rad:
+            flat = pose.transform(all_vertices(self.held))[:, :2]
+            long_axis = np.linalg.eigh(np.cov(flat.T))[1][:, 1]
+            half = 0.5 * tilt_rad
+            side = np.sin(half) * np.array([-long_axis[1], long_axis[0], 0.0])
+            pose = Pose(np.zeros(3), np.array([np.cos(half), *side])) @ pose
         points = pose.transform(all_vertices(self.held))
         middle = 0.5 * (points.min(0) + points.max(0))
         shift = np.array([-middle[0], -middle[1], -points[:, 2].min()])
@@ -185,63 +210,103 @@ class _Task:
 
     def on(self) -> Iterator[Placement]:
         assert self.target is not None
-        grid = HeightGrid(self.pose_world_target.transform(surface_points(self.target)))
         surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in self.target.supports]
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
-        for attempt, yaw in zip(range(_TRIES), self._yaws(), strict=False):
+        for attempt, yaw in zip(range(_TRIES if upright else 0), self._yaws(), strict=False):
             pose, points = self._turned(yaw)
             base = points[points[:, 2] < BASE_M, :2]
             for surface, pose_world_surface in upright:
-                if np.ptp(points[:, 2]) + 0.01 > surface.clearance_m:
+                spot = self._spot(base, surface, pose_world_surface, centred=attempt < 4)
+                if spot is None or np.ptp(points[:, 2]) + HEADROOM_M > surface.clearance_m:
                     continue
-                turn = pose_world_surface.rotation[:2, :2]
-                local = base @ turn
-                reach = np.asarray(surface.half_extents_m) - EDGE_M
-                room = np.minimum(reach - local.max(0), reach + local.min(0))
-                middle = 0.5 * (local.max(0) + local.min(0))
-                if (0.5 * np.ptp(local, axis=0) > reach).any():
-                    continue
-                # The middle of the surface first: the safest place, and what a person would do.
-                spread = 0.0 if attempt == 0 else 0.8
-                offset = self.rng.uniform(-spread, spread, 2) * np.maximum(room, 0) - middle * (spread == 0.0)
-                if not inside_rectangle(local + offset, (float(reach[0]), float(reach[1]))):
-                    continue
-                x, y = pose_world_surface.position_m[:2] + turn @ offset
                 z = float(pose_world_surface.position_m[2])
-                if surface.clearance_m > 0.5:
-                    z = max(z, grid.rest_height(points + np.array([x, y, 0.0])))
-                yield Placement(self._at(pose, float(x), float(y), z + REST_M), "rest", surface.name, yaw)
+                if surface.clearance_m > _OPEN_M:
+                    z = max(z, self.target_top.rest_height(points + np.array([*spot, 0.0])))
+                yield Placement(self._at(pose, *spot, z + REST_M), "rest", surface.name, yaw)
+
+    def _spot(
+        self, base: Array, surface: SupportSurface, pose_world_surface: Pose, *, centred: bool
+    ) -> tuple[float, float] | None:
+        """Return where on a surface a base (k, 2) may be put, x and y in the world; None if it cannot stand there.
+
+        A base that is larger than the surface stands at its middle, if most of it is carried.
+        """
+        turn = pose_world_surface.rotation[:2, :2]
+        local = base @ turn
+        low, high = local.min(0), local.max(0)
+        reach = np.asarray(surface.half_extents_m) - EDGE_M
+        offset = -0.5 * (low + high)
+        room = reach - 0.5 * (high - low)
+        if (room < 0).any():
+            if (2 * np.asarray(surface.half_extents_m) < _CARRIED * (high - low)).any():
+                return None
+        elif not centred:
+            offset = offset + self.rng.uniform(-1, 1, 2) * room
+        x, y = pose_world_surface.position_m[:2] + turn @ offset
+        return float(x), float(y)
 
     def inside(self) -> Iterator[Placement]:
         assert self.target is not None
-        grid = HeightGrid(self.pose_world_target.transform(surface_points(self.target)))
         skin = surface_points(self.held)
         found: list[tuple[float, Placement]] = []
+        turn = self.pose_world_target.rotation[:2, :2]
         for container in self.target.containers:
             middle = self.pose_world_target.transform(container.center_m)
-            floor, rim = (self.pose_world_target.position_m[2] + z for z in (container.floor_z_m, container.rim_z_m))
-            turn = self.pose_world_target.rotation[:2, :2]
+            floor, rim = (
+                float(self.pose_world_target.position_m[2]) + z for z in (container.floor_z_m, container.rim_z_m)
+            )
+            if self.target_top.height(middle[:2]) > floor + 0.5 * (rim - floor):
+                continue  # A lid, a closed drawer or a roof is in the way.
+            opening = self._opening(middle[:2], turn, rim)
             for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
-                pose, points = self._turned(yaw)
-                spread = 0.0 if attempt < 4 else 0.4
-                room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * np.ptp(points[:, :2] @ turn, axis=0), 0)
-                x, y = middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room)
-                z = max(floor, grid.rest_height(pose.transform(skin) + np.array([x, y, 0.0])))
-                center = self._at(pose, float(x), float(y), 0.0).transform(points_mean(skin))[:2]
-                off = (center - middle[:2]) @ turn / np.asarray(container.half_extents_m)
-                if np.linalg.norm(off) > 0.6:
+                size = np.ptp(self._turned(yaw)[1][:, :2] @ turn, axis=0)
+                if size.min() > 2 * opening.min() or size.max() > _OVERHANG * 2 * opening.max():
                     continue
-                # It sticks out so far that it would fall over the rim rather than into the container.
-                if (
-                    np.ptp(points[:, :2] @ turn, axis=0).max() > _OVERHANG * 2 * max(container.half_extents_m)
-                    and z > rim - 0.01
-                ):
-                    continue
-                depth = (z - floor) / max(rim - floor, 1e-6)
-                placed = Placement(self._at(pose, float(x), float(y), z + REST_M), "drop", container.part, yaw)
-                found.append((round(float(depth), 2), placed))
+                # What is longer than the opening would lie across the rim: one end goes in first.
+                for tilt in _TILTS_RAD if size.max() > 1.9 * opening.max() else (0.0,):
+                    pose, points = self._turned(yaw, tilt_rad=tilt)
+                    size = np.ptp(points[:, :2] @ turn, axis=0)
+                    spread = 0.0 if attempt < 4 else 0.5
+                    room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * size, 0)
+                    x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
+                    z = max(floor, self.target_top.rest_height(pose.transform(skin) + np.array([x, y, 0.0])))
+                    placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)
+                    found.append((round((z - floor) / max(rim - floor, 1e-6), 2), placed))
         found.sort(key=lambda item: item[0])
         yield from (placement for _, placement in found)
+        yield from self._shelved()
+
+    def _opening(self, middle: Array, turn: Array, rim_z_m: float) -> Array:
+        """Return half the width (2,) of the hole at the rim, along the target's x and y."""
+        steps = np.arange(0.0, 0.4, 0.004)
+        reach = []
+        for axis in (turn[:, 0], turn[:, 1]):
+            for sign in (1.0, -1.0):
+                along = [self.target_top.height(middle + sign * step * axis) for step in steps]
+                wall = np.flatnonzero((np.array(along) > rim_z_m - 0.006) | ~np.isfinite(along))
+                reach.append(steps[wall[0]] if len(wall) else steps[-1])
+        return np.array([min(reach[:2]), min(reach[2:])])
+
+    def _shelved(self) -> Iterator[Placement]:
+        """Yield rest poses in cavities that are entered from the front, such as a microwave's."""
+        assert self.target is not None
+        parts = {container.part for container in self.target.containers}
+        for surface in self.target.supports:
+            if surface.name not in parts:
+                continue
+            pose_world_surface = self.pose_world_target @ surface.pose_object_surface
+            for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
+                pose, points = self._turned(yaw)
+                spot = self._spot(points[:, :2], surface, pose_world_surface, centred=attempt < 4)
+                half = np.asarray(surface.half_extents_m)
+                if (
+                    spot is None
+                    or np.ptp(points[:, 2]) + HEADROOM_M > surface.clearance_m
+                    or (np.ptp(points[:, :2] @ pose_world_surface.rotation[:2, :2], axis=0) > 2 * half).any()
+                ):
+                    continue
+                z = float(pose_world_surface.position_m[2]) + REST_M
+                yield Placement(self._at(pose, *spot, z), "rest", surface.name, yaw)
 
     def above(self) -> Iterator[Placement]:
         assert self.target is not None
@@ -290,8 +355,3 @@ class _Task:
             )
             if self.table.contains(points[:, :2] + center):
                 yield placed
-
-
-def points_mean(points_m: Array) -> Array:
-    """Return the middle of the bounding box of (n, 3) points, a stand-in for the centre of mass."""
-    return np.asarray(0.5 * (points_m.min(0) + points_m.max(0)))
