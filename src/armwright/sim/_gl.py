@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import atexit
 import weakref
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armwright.core.camera import CameraModel
-from armwright.sim._probe import GlName, make_context
+from armwright.sim._probe import GlName, load_model, open_gl
 from armwright.sim.backend import claim_gl
 from armwright.sim.render import RenderedFrame
 
@@ -22,21 +23,21 @@ _OPEN: weakref.WeakSet[GlPainter] = weakref.WeakSet()
 
 
 class GlPainter:
-    """An OpenGL context with one model's meshes in it."""
+    """One model's meshes in the process's OpenGL context."""
 
     def __init__(self, model: Any, width: int, height: int, *, backend: GlName, shadows: bool, samples: int) -> None:
         import mujoco
 
-        claim_gl(backend)
         self._mj = mujoco
         self._model = model
         quality, view = model.vis.quality, model.vis.global_
         quality.offsamples = samples
         quality.shadowsize = 1024 if shadows else 0
         view.offwidth, view.offheight = width, height
-        self._gl, self._resources = make_context(model, backend, width=width, height=height)
-        # At exit MuJoCo ends the display in its own handler, registered before this one and so called after it.
-        _close_at_exit(self)
+        self._gl = _shared_gl(backend)
+        self._gl.make_current()
+        self._resources = load_model(model, backend)
+        _OPEN.add(self)
         self._resources.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR.value
         self._scene = mujoco.MjvScene(model, maxgeom=_MAX_GEOMS)
         self._flags = self._scene.flags
@@ -55,6 +56,7 @@ class GlPainter:
     def draw(self, data: Any, camera: CameraModel, *, rgb: bool, depth: bool, segmentation: bool) -> RenderedFrame:
         mj = self._mj
         self._gl.make_current()
+        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN.value, self._resources)
         mj.mjv_updateScene(
             self._model, data, self._option, None, self._free_camera, mj.mjtCatBit.mjCAT_ALL.value, self._scene
         )
@@ -76,12 +78,11 @@ class GlPainter:
         return RenderedFrame(camera, color, meters, labels)
 
     def close(self) -> None:
-        """Free the context and what is in it."""
+        """Free the model's resources; the OpenGL context stays, for others."""
         if self._resources is not None:
             self._gl.make_current()
             self._resources.free()
-            self._gl.free()
-            self._resources = self._gl = None
+            self._resources = None
 
     def _pass(self, *, labels: bool, read_depth: bool) -> None:
         mj = self._mj
@@ -124,12 +125,17 @@ class GlPainter:
         return np.asarray(body[np.minimum(segment, self._scene.ngeom)])
 
 
-def _close_at_exit(painter: GlPainter) -> None:
-    _OPEN.add(painter)
-    atexit.unregister(_close_all)
-    atexit.register(_close_all)
+@lru_cache(maxsize=1)
+def _shared_gl(backend: GlName) -> Any:
+    """Return the process's one OpenGL context: making it takes ten times as long as loading a model into it."""
+    claim_gl(backend)
+    context = open_gl(backend)
+    # MuJoCo ends the display in an exit handler of its own, registered before this one and so called after it.
+    atexit.register(_close_all, context)
+    return context
 
 
-def _close_all() -> None:
+def _close_all(context: Any) -> None:
     for painter in list(_OPEN):
         painter.close()
+    context.free()

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, Literal
 
 GlName = Literal["egl", "osmesa"]
@@ -22,30 +23,38 @@ def gl_context_class(name: GlName) -> Any:
     return OsmesaContext
 
 
-def make_context(model: Any, name: GlName, *, width: int, height: int) -> tuple[Any, Any]:
-    """Create an OpenGL context and MuJoCo's resources in it.
+@contextlib.contextmanager
+def using(name: GlName) -> Iterator[None]:
+    """Let MuJoCo see ``MUJOCO_GL`` while something is made.
 
-    MuJoCo's C side reads ``MUJOCO_GL`` when the first context is made, its Python side when it is imported. The
-    variable is therefore set only while the context is made: an ``import mujoco`` in a child process never meets it.
-
-    Returns:
-        The current GL context and the ``MjrContext`` that lives in it.
+    Its C side reads the variable when the first context is made, its Python side when it is imported. Outside of this
+    the variable stays as it was, so that an ``import mujoco`` in a child process never meets a backend that is absent.
     """
-    import mujoco
-
     before = os.environ.get("MUJOCO_GL")
     os.environ["MUJOCO_GL"] = name
     try:
-        gl = gl_context_class(name)(width, height)
-        gl.make_current()
-        resources = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        yield
     finally:
         if before is None:
             del os.environ["MUJOCO_GL"]
         else:
             os.environ["MUJOCO_GL"] = before
-    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, resources)
-    return gl, resources
+
+
+def open_gl(name: GlName) -> Any:
+    """Return a current OpenGL context; pictures are drawn into buffers of their own, so its size does not matter."""
+    with using(name):
+        context = gl_context_class(name)(16, 16)
+        context.make_current()
+        return context
+
+
+def load_model(model: Any, name: GlName) -> Any:
+    """Return MuJoCo's drawing resources of a model, made in the current OpenGL context."""
+    import mujoco
+
+    with using(name):
+        return mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50.value)
 
 
 _SCENE = """
@@ -79,7 +88,9 @@ def probe(name: GlName) -> str:
     model = mujoco.MjModel.from_xml_string(_SCENE)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    gl, resources = make_context(model, name, width=32, height=32)
+    gl = open_gl(name)
+    resources = load_model(model, name)
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, resources)
     scene = mujoco.MjvScene(model, maxgeom=16)
     camera = mujoco.MjvCamera()
     camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, 0

@@ -59,26 +59,30 @@ class RayPainter:
             bodies = self._model.geom_bodyid[np.maximum(self._geom, 0)]
             labels = np.where(hit, bodies, -1).astype(np.int32).reshape(shape)
         if rgb:
-            color = self._shade(data, origin, direction, hit).reshape(*shape, 3)
+            color = self._shade(data, origin, camera.pose_world_camera.rotation[:, 2], direction, hit).reshape(
+                *shape, 3
+            )
         return RenderedFrame(camera, color, meters, labels)
 
     def close(self) -> None:
         """Nothing is held."""
 
-    def _shade(self, data: Any, origin: Array, direction: Array, hit: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    def _shade(
+        self, data: Any, origin: Array, forward: Array, direction: Array, hit: NDArray[np.bool_]
+    ) -> NDArray[np.uint8]:
         up = 0.5 + 0.5 * direction[:, 2]
         out = _SKY_BOTTOM + up[:, None] * (_SKY_TOP - _SKY_BOTTOM)
         geom, normal = self._geom[hit], self._normal.reshape(-1, 3)[hit]
         toward = -direction[hit]
         normal = np.where((normal * toward).sum(1, keepdims=True) < 0, -normal, normal)
-        light = self._light(data, normal, toward)
+        light = self._light(data, normal, forward)
         points = origin + self._distance[hit, None] * direction[hit]
         out[hit] = np.clip(self._albedo(data, geom, points) * light, 0.0, 1.0)
         return np.asarray((255.0 * out + 0.5).astype(np.uint8))
 
-    def _light(self, data: Any, normal: Array, toward: Array) -> Array:
+    def _light(self, data: Any, normal: Array, forward: Array) -> Array:
         head = self._model.vis.headlight
-        facing = np.maximum((normal * toward).sum(1, keepdims=True), 0.0)
+        facing = np.maximum(-(normal @ forward), 0.0)[:, None]
         light = np.asarray(head.ambient, float) + facing * np.asarray(head.diffuse, float)
         for i in range(self._model.nlight):
             lit = np.maximum(-(normal @ data.light_xdir[i]), 0.0)[:, None]

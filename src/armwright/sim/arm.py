@@ -34,7 +34,7 @@ class ArmOptions:
 
     control_hz: float = 100.0
     settle_s: float = 0.4
-    settle_m: float = 0.002
+    settle_m: float = 0.001
     reached_m: float = 0.005
     reached_rad: float = 0.03
     jump_rad: float = 0.1
@@ -155,11 +155,10 @@ class SimulatedArm:
         length, angle = start.distance_to(pose_base_tool), start.angle_to(pose_base_tool)
         # One path coordinate for both: metres, or the metres that the turn is worth.
         reach = max(length, angle * speed_m_s / self._o.turn_rad_s, 1e-6)
-        steps = max(2, int(np.ceil(max(length / 0.005, angle / 0.03))))
-        path = self._servo.line(self._target, pose_base_tool, steps=steps, jump_rad=0.35)
-        if len(path) <= steps:
-            share = (len(path) - 1) / steps
-            return self._refuse("no_ik", f"the line breaks off after {share:.0%} of its {length:.3f} m.")
+        path, why = self._servo.line(self._target, pose_base_tool)
+        if path is None:
+            return self._refuse("no_ik", f"the straight line of {length:.3f} m breaks off: {why}")
+        steps = len(path) - 1
         limit = self._robot.kinematics.velocity_rad_s
         per_metre = np.abs(np.diff(path, axis=0)).max(0) * steps / reach
         speed = min(speed_m_s, float((0.9 * limit / np.maximum(per_metre, 1e-9)).min()))
@@ -176,9 +175,9 @@ class SimulatedArm:
         The joints nearest the last command that realise the pose are approached linearly over ``duration_s``, within
         their speed limits; the motion does not settle at the end.
         """
-        goal, gap, angle = self._servo.near(pose_base_tool, self._target)
-        if gap > self._o.reached_m or angle > self._o.reached_rad:
-            return self._refuse("no_ik", f"the command is {1e3 * gap:.1f} mm and {angle:.3f} rad out of reach.")
+        goal = self._servo.near(pose_base_tool, self._target)
+        if goal is None:
+            return self._refuse("no_ik", "the arm cannot put the tool there from where it is.")
         n = max(1, round(duration_s / self._period_s))
         step = (goal - self._target) / n
         most = self._robot.kinematics.velocity_rad_s * self._period_s

@@ -154,6 +154,7 @@ def build_model(
     spec = _empty_spec(options)
     add_stage(spec, table or TableShape(), plane=options.plane_table)
     arm = mujoco.MjSpec.from_file(str(robot.xml_path))
+    _set_options(arm, options)  # the arm's own options would be reported as a conflict
     frame = spec.worldbody.add_frame(pos=base.position_m, quat=base.quat_wxyz)
     frame.attach_body(arm.body("base"), ARM_PREFIX, "")
     for node in scene.objects:
@@ -236,6 +237,19 @@ def _empty_spec(options: PhysicsOptions) -> Any:
     spec.modelname = "armwright"
     spec.compiler.degree = False
     spec.compiler.autolimits = True
+    _set_options(spec, options)
+    spec.stat.extent = 1.5
+    spec.stat.center = [0.4, 0.0, 0.2]
+    v = spec.visual
+    v.map.znear, v.map.zfar = 0.01, 8.0
+    v.quality.offsamples, v.quality.shadowsize = 0, 1024
+    getattr(v, "global").offwidth, getattr(v, "global").offheight = 1280, 960
+    return spec
+
+
+def _set_options(spec: Any, options: PhysicsOptions) -> None:
+    import mujoco
+
     o = spec.option
     o.timestep = options.timestep_s
     o.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -247,13 +261,6 @@ def _empty_spec(options: PhysicsOptions) -> Any:
     if options.sleep_m_s > 0:
         o.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         o.sleep_tolerance = options.sleep_m_s
-    spec.stat.extent = 1.5
-    spec.stat.center = [0.4, 0.0, 0.2]
-    v = spec.visual
-    v.map.znear, v.map.zfar = 0.01, 8.0
-    v.quality.offsamples, v.quality.shadowsize = 0, 1024
-    getattr(v, "global").offwidth, getattr(v, "global").offheight = 1280, 960
-    return spec
 
 
 def _add_object(spec: Any, object_id: str, model: ObjectModel, options: PhysicsOptions) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.core.camera import CameraModel, RgbdFrame
 from armwright.core.settings import RendererName
@@ -97,6 +98,12 @@ class SimulatedCamera:
             depth: Without it ``depth_m`` is all zeros (no reading) and drawing is faster.
         """
         return [self._frame(s, depth=depth) for s in list(self._physics.stream) if s.stamp_s > since_s]
+
+    def images(self, since_s: float = float("-inf")) -> Iterator[NDArray[np.uint8]]:
+        """Draw the moments of `frames` one by one, colours only, so that none is kept: (H, W, 3) each."""
+        for sample in list(self._physics.stream):
+            if sample.stamp_s > since_s:
+                yield self._frame(sample, depth=False).rgb
 
     def render(self, *, rgb: bool = True, depth: bool = False, segmentation: bool = False) -> RenderedFrame:
         """Draw layers of the present moment; segmentation is truth, only for judges and `simulated` fillings."""

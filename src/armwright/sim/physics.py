@@ -174,6 +174,15 @@ class Physics:
             self.stream.pop()
         self.touch()
 
+    def set_state(self, *, time_s: float, qpos: Array, qvel: Array, ctrl: Array) -> None:
+        """Write a recorded state; what follows from it is computed without any memory of the state before."""
+        d = self.data
+        d.time = time_s
+        d.qpos[:], d.qvel[:], d.ctrl[:] = qpos, qvel, ctrl
+        d.qacc_warmstart[:] = 0.0
+        self._steps = round(time_s / self.timestep_s)
+        self.touch()
+
     def _copy_state(self, source: Any, target: Any) -> None:
         self._mj.mj_copyState(self.model, source, target, int(self._mj.mjtState.mjSTATE_INTEGRATION))
 

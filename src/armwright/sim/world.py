@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,11 +19,12 @@ from armwright.sim._stage import TableShape
 from armwright.sim.arm import ArmOptions, SimulatedArm
 from armwright.sim.build import ARM_PREFIX, MODELS, PhysicsOptions, model_digest
 from armwright.sim.cameras import SimulatedCamera
-from armwright.sim.physics import Physics, PhysicsState
+from armwright.sim.physics import Physics, PhysicsState, Sample
 from armwright.sim.truth import WorldTruth
 
 if TYPE_CHECKING:
     from armwright.robots.bake import BakedRobot
+    from armwright.robots.station import Station
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class World:
         scene: A solved scene: every object has a pose.
         objects: Object models by scene id.
         robot: Arm by name, or a baked one.
-        station: Station by name; None takes the scene's.
+        station: Station, or its name; None takes the scene's.
         options: Integration, sampling, drawing.
 
     Raises:
@@ -105,30 +107,35 @@ class World:
         *,
         objects: Mapping[str, ObjectModel],
         robot: str | BakedRobot = "franka",
-        station: str | None = None,
+        station: str | Station | None = None,
         options: WorldOptions | None = None,
     ) -> None:
         from armwright.robots.bake import baked_robot
+        from armwright.robots.station import station as station_by_name
 
         self.options = options or WorldOptions()
         baked = baked_robot(robot) if isinstance(robot, str) else robot
-        place = _place(station or scene.station, baked)
+        place = station_by_name(station or scene.station) if station is None or isinstance(station, str) else station
+        self.table = TableShape(
+            center_m=place.table_center_m,
+            half_extents_m=place.table_half_m[:2],
+            thickness_m=2 * place.table_half_m[2],
+        )
         built = MODELS.get(
             scene,
             objects,
             baked,
-            pose_world_base=place.pose_world_base,
-            table=place.table,
+            pose_world_base=place.base_pose(baked.spec),
+            table=self.table,
             options=self.options.physics,
         )
-        self.station = station or scene.station
+        self.station = place
         self.objects: Mapping[str, ObjectModel] = built.objects
         self._physics = Physics(built, sample_hz=self.options.stream_hz, keep_s=self.options.keep_s)
         self.arm = SimulatedArm(self._physics, self.options.arm)
         self.clock = SimulatedClock(self._physics)
         self._truth = WorldTruth(self._physics, self.arm.map)
         self.cameras: Mapping[str, SimulatedCamera] = self._cameras(place)
-        self.table = place.table
         self.scene = scene
         self.reset(scene)
 
@@ -193,12 +200,40 @@ class World:
         self._physics.restore(state.physics)
         self.arm.set_command(state.target_rad)
 
-    def _cameras(self, place: _Place) -> dict[str, SimulatedCamera]:
+    def stream(self, since_s: float = float("-inf")) -> list[Sample]:
+        """Return the samples of the state stream after ``since_s``, oldest first."""
+        return [sample for sample in self._physics.stream if sample.stamp_s > since_s]
+
+    def set_state(self, *, time_s: float, qpos: Array, qvel: Array, ctrl: Array) -> None:
+        """Put the world into a recorded state.
+
+        Raises:
+            UsageError: The arrays do not fit this world's model.
+        """
+        d = self._physics.data
+        shapes = {"qpos": (qpos, d.qpos), "qvel": (qvel, d.qvel), "ctrl": (ctrl, d.ctrl)}
+        for name, (given, own) in shapes.items():
+            if np.shape(given) != own.shape:
+                raise UsageError(f"{name} is {np.shape(given)}; this world has {own.shape}.")
+        self._physics.set_state(time_s=time_s, qpos=qpos, qvel=qvel, ctrl=ctrl)
+        self.arm.set_command(np.asarray(ctrl)[self.arm.map.act])
+
+    def track(self, pose_base_tool: Pose, opening_m: float, duration_s: float) -> None:
+        """Let the arm obey an absolute tool command for this long while the world goes on."""
+        self.arm.track(pose_base_tool, opening_m=opening_m, duration_s=duration_s)
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 of what the compiled model was made from: arm, objects, physics."""
+        parts = [self._physics.built.robot.digest, repr(self.options.physics)]
+        parts += [f"{object_id}:{model_digest(model)}" for object_id, model in self.objects.items()]
+        return hashlib.sha256("|".join(parts).encode()).hexdigest()
+
+    def _cameras(self, place: Station) -> dict[str, SimulatedCamera]:
         o = self.options
         width, height = o.image_px
         mounts: dict[str, CameraModel | str] = {
-            name: CameraModel.from_fov(width=width, height=height, fovy_deg=fovy, pose_world_camera=pose)
-            for name, (pose, fovy) in place.cameras.items()
+            name: camera.model(width=width, height=height) for name, camera in place.cameras.items()
         }
         mounts["wrist"] = ARM_PREFIX + "wrist"
         return {
@@ -214,26 +249,3 @@ class World:
             )
             for name, mount in mounts.items()
         }
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """What of a station the simulator needs."""
-
-    pose_world_base: Pose
-    table: TableShape
-    cameras: Mapping[str, tuple[Pose, float]]
-
-
-def _place(name: str, robot: BakedRobot) -> _Place:
-    front = looking_at((1.35, 0.55, 0.75), (0.38, 0.0, 0.12))
-    return _Place(Pose(np.array([0.0, 0.0, robot.spec.base_height_m])), TableShape(), {"front": (front, 45.0)})
-
-
-def looking_at(eye_m: tuple[float, float, float], at_m: tuple[float, float, float]) -> Pose:
-    """Return the pose of a camera (OpenCV axes) at one point that looks at another, upright."""
-    z = np.asarray(at_m, float) - np.asarray(eye_m, float)
-    z /= np.linalg.norm(z)
-    x = np.cross(z, [0.0, 0.0, 1.0])
-    x /= np.linalg.norm(x)
-    return Pose.from_rotation(np.stack([x, np.cross(z, x), z], 1), eye_m)
