@@ -1,4 +1,4 @@
-"""The one place that reads environment variables (prefix ``ARMWRIGHT_``)."""
+"""The one place that reads environment variables: prefix ``ARMWRIGHT_``, and the usual names of model keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 RendererName = Literal["auto", "egl", "osmesa", "rays"]
@@ -18,6 +18,10 @@ def _default_cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "armwright"
 
 
+def _either(name: str) -> AliasChoices:
+    return AliasChoices(name.lower(), f"ARMWRIGHT_{name}", name)
+
+
 class Settings(BaseSettings):
     """What the environment decides.
 
@@ -25,7 +29,11 @@ class Settings(BaseSettings):
         cache_dir: Where data wheels and baked robots are kept (``ARMWRIGHT_CACHE_DIR``).
         renderer: Renderer to use, or ``auto`` to probe (``ARMWRIGHT_RENDERER``).
         offline: Refuse every download (``ARMWRIGHT_OFFLINE``).
-        model_timeout_s: Longest wait for one answer of a language model.
+        model_timeout_s: Longest wait for one answer of a language model, all retries together.
+        model_retries: How often a model that gave a broken answer is asked again.
+        openai_base_url, openai_api_key: Where ``openai:NAME`` models are asked, and the key (``OPENAI_BASE_URL``,
+            ``OPENAI_API_KEY``, or the same with the prefix ``ARMWRIGHT_``).
+        anthropic_base_url, anthropic_api_key: The same for ``anthropic:NAME`` models.
     """
 
     model_config = SettingsConfigDict(env_prefix="ARMWRIGHT_", extra="ignore")
@@ -35,6 +43,10 @@ class Settings(BaseSettings):
     offline: bool = False
     model_timeout_s: float = Field(default=60.0, gt=0)
     model_retries: int = Field(default=2, ge=0)
+    openai_base_url: str | None = Field(default=None, validation_alias=_either("OPENAI_BASE_URL"))
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=_either("OPENAI_API_KEY"))
+    anthropic_base_url: str | None = Field(default=None, validation_alias=_either("ANTHROPIC_BASE_URL"))
+    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias=_either("ANTHROPIC_API_KEY"))
 
 
 @lru_cache(maxsize=1)

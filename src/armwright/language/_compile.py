@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armwright.assets.catalog import CATALOG, CategoryInfo
+from armwright.assets.catalog import CATALOG
 from armwright.core.errors import UsageError
 from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
@@ -35,18 +35,6 @@ def _openable(entity: Entity) -> bool:
 
 def _pours(entity: Entity) -> bool:
     return checks.can_pour(entity.info)
-
-
-def _hangable(info: CategoryInfo) -> bool:
-    return "Hanging Handle" in info.regions
-
-
-def _hooked(info: CategoryInfo) -> bool:
-    return "Hook" in info.regions
-
-
-def _pourable_into(info: CategoryInfo) -> bool:
-    return "Pour In" in info.regions
 
 
 def _receiver(entity: Entity) -> bool:
@@ -336,7 +324,7 @@ class Compiler:
     def _hang_one(self, entity: Entity, rack: Entity) -> None:
         self.talk.needs_handle(entity)
         checks.require_movable(entity.info, "hang")
-        checks.require(entity.info, "hang", _hangable)
+        checks.require(entity.info, "hang", checks.hangs)
         self._take(entity, "hang")
         self.steps.append(Step("hang", entity, rack, "on"))
         entity.moved, self.talk.held = True, None
@@ -360,7 +348,7 @@ class Compiler:
             rack = targets[0]
             if not isinstance(rack, Entity):
                 raise UsageError("nothing can be hung on the table.", hint="Possible: on the mug rack.")
-            checks.require(rack.info, "hang something on", _hooked)
+            checks.require(rack.info, "hang something on", checks.has_hook)
             self._hang_one(entity, rack)
             self.talk.mention([rack])
         self.talk.mention(objects)
@@ -400,7 +388,7 @@ class Compiler:
         for target in targets:
             if not isinstance(target, Entity):
                 raise UsageError("cannot pour onto the table.", hint="Name a container, such as the bowl.")
-            checks.require(target.info, "pour into", _pourable_into)
+            checks.require(target.info, "pour into", checks.can_receive_pour)
             self._take(source, "pour from")
             self.steps.append(Step("pour", source, target, "in"))
             source.moved = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from armwright.assets.catalog import CATALOG, CategoryInfo
 from armwright.core.errors import UsageError
@@ -119,6 +119,38 @@ def _size(info: CategoryInfo, n: int = 3) -> str:
     return " x ".join(f"{value:g}" for value in info.size_m[:n])
 
 
-def join_names(names: Iterable[str]) -> str:
-    """Return names for a message, sorted."""
-    return ", ".join(sorted(names))
+def hangs(info: CategoryInfo) -> bool:
+    """Return whether it can hang on a hook."""
+    return "Hanging Handle" in info.regions
+
+
+def has_hook(info: CategoryInfo) -> bool:
+    """Return whether something can be hung on it."""
+    return "Hook" in info.regions
+
+
+def can_receive_pour(info: CategoryInfo) -> bool:
+    """Return whether something can be poured into it."""
+    return "Pour In" in info.regions
+
+
+def check_step(name: str, item: CategoryInfo, target: CategoryInfo | None) -> None:
+    """Refuse a primitive that its object or target does not allow.
+
+    Raises:
+        UsageError: It is impossible; the message says what would be possible.
+    """
+    if name in ("pick", "place", "hold", "hang", "pour"):
+        require_movable(item, {"hang": "hang", "pour": "pour from"}.get(name, name))
+    if name == "pour":
+        require(item, "pour from", can_pour)
+        if target is not None:
+            require(target, "pour into", can_receive_pour)
+    if name == "hang":
+        require(item, "hang", hangs)
+        if target is not None:
+            require(target, "hang something on", has_hook)
+    if name in ("open", "close"):
+        require(item, name, has_opening_part)
+    if name in ("push", "pull") and not {"Openable Handle", "Button"} & set(item.regions):
+        require_movable(item, name)
