@@ -256,4 +256,4 @@ def test_two_hundred_draws(name):
         check_mesh(model)
         check_open(model)
         check_rest(model)
-        check_hulls(model, n=800)
+        check_hulls(model, n=300)

@@ -84,7 +84,7 @@ _ALL: tuple[CategoryInfo, ...] = (
             "Containment": ("interior",),
         },
         _BODY,
-        (0.075, 0.075, 0.10),
+        (0.063, 0.063, 0.10),
         receives_in=True,
     ),
     CategoryInfo(
@@ -267,7 +267,7 @@ _ALL: tuple[CategoryInfo, ...] = (
         ("basket", "bin", "container"),
         {_HANDLE: ("handle",), _RIM: ("rim",), "Pour In": ("interior", "rim"), "Containment": ("interior",)},
         _HANDLE,
-        (0.26, 0.20, 0.12),
+        (0.18, 0.24, 0.145),
         ("brown", "white", "grey"),
         receives_in=True,
     ),

@@ -22,8 +22,8 @@ from armwright.core.pose import Array
 
 def _draw_banana(draw: Draw) -> dict[str, float]:
     return {
-        "length_m": draw.size(0.155, 0.185),
-        "radius_m": draw.size(0.0172, 0.0198),
+        "length_m": draw.size(0.138, 0.165),
+        "radius_m": draw.size(0.0186, 0.0206),
         "bend_rad": draw.free(0.75, 1.15),
         "stem_m": draw.free(0.018, 0.026),
         "density_kg_m3": draw.free(940.0, 1010.0),

@@ -176,13 +176,13 @@ def _build_paper_cup(params: Params, attributes: Attributes) -> ObjectModel:
 
 
 def _draw_bowl(draw: Draw) -> dict[str, float]:
-    rim = draw.size(0.066, 0.084)
+    rim = draw.size(0.072, 0.087)
     return {
         "rim_radius_m": rim,
         "foot_radius_m": rim * draw.free(0.44, 0.54),
-        "height_m": draw.size(0.050, 0.068),
-        "wall_m": draw.free(0.0042, 0.0056),
-        "floor_m": draw.free(0.0055, 0.007),
+        "height_m": draw.size(0.052, 0.068),
+        "wall_m": draw.free(0.0038, 0.0046),
+        "floor_m": draw.free(0.005, 0.006),
     }
 
 
