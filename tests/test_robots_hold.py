@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest

