@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from armwright.assets import hulls, solids
 from armwright.assets.build import BuildError, LinkBuilder
-from armwright.assets.categories._kit import Draw, between, offset_profile, rgba
+from armwright.assets.categories._hollow import between, offset_profile
+from armwright.assets.categories._kit import Draw, rgba
 from armwright.assets.export import link_inertia, link_volume
 from armwright.assets.library import Library
 from armwright.core.errors import UsageError

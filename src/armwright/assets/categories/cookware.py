@@ -6,12 +6,12 @@ import numpy as np
 
 from armwright.assets import hulls, solids
 from armwright.assets.build import LinkBuilder
+from armwright.assets.categories._hollow import Hollow
 from armwright.assets.categories._kit import (
     DARK,
     Attributes,
     Category,
     Draw,
-    Hollow,
     Params,
     bar,
     density,

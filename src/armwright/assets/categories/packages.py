@@ -6,6 +6,7 @@ import numpy as np
 
 from armwright.assets import hulls, solids
 from armwright.assets.build import LinkBuilder
+from armwright.assets.categories._hollow import between
 from armwright.assets.categories._kit import (
     CREAM,
     STEEL,
@@ -13,7 +14,6 @@ from armwright.assets.categories._kit import (
     Category,
     Draw,
     Params,
-    between,
     model,
     rgba,
     round_surface,

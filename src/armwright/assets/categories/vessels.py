@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from armwright.assets.build import LinkBuilder
+from armwright.assets.categories._hollow import Hollow, offset_profile
 from armwright.assets.categories._kit import (
     CREAM,
     Attributes,
     Category,
     Draw,
-    Hollow,
     Params,
     bar,
     density,
     loop_path,
     model,
-    offset_profile,
     rgba,
     round_container,
 )
