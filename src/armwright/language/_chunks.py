@@ -242,6 +242,9 @@ class Chunker:
         frame, form = lex.VERBS[word]
         if word in ("close", "closes") and following in ("to", "by"):
             return at
+        if word in ("open", "shut", "closed") and self._after_shift():
+            self._add("result", at, at + 1, _RESULTS[word])
+            return at + 1
         if word in _RESULTS and self._after_noun() and not self._starts_noun(at + 1):
             self._add("result", at, at + 1, _RESULTS[word])
             return at + 1
@@ -257,13 +260,17 @@ class Chunker:
         if word in ("closed", "opened") and self._after_noun() and not self._has(at - 1, ("be",)):
             self._add("result", at, at + 1, "closed" if word == "closed" else "open")
             return at + 1
-        if form == "ing" and frame in ("hold", "pick") and self._after_noun() and self._part_ahead(at + 1):
+        if form == "ing" and frame in ("hold", "pick") and self._part_ahead(at + 1) and self.items:
             self._add("region", at, at + 1)
             return at + 1
         item = self._add("verb", at, at + 1)
         item.frame, item.form = frame, form
         item.passive = form == "past" or (word in ("put", "set", "hung") and self._words[at - 1 : at] == ["be"])
         return at + 1
+
+    def _after_shift(self) -> bool:
+        previous = self._previous()
+        return previous is not None and previous.kind == "verb" and previous.frame in ("push", "pull")
 
     def _imperative_be(self, at: int, word: str) -> bool:
         return word in ("stand", "sit", "rest", "rests") and not self._after_noun() and word in lex.VERBS
@@ -289,6 +296,12 @@ class Chunker:
 
     def _copula(self, at: int) -> int:
         end = at + 1
+        colour = lex.COLOUR_WORDS.get(self._words[end]) if end < len(self._words) else None
+        previous = self._previous()
+        if colour and previous is not None and previous.np is not None and not self._reader.noun_soon(self._words, end + 1):
+            previous.np.attributes.setdefault("colour", colour)
+            previous.np.predicate = True
+            return end + 1
         if (
             self._words[at] in ("sits", "stands", "lies", "rests")
             or self._after_noun()
@@ -386,4 +399,7 @@ class Chunker:
 
     def _small_word(self, at: int) -> int:
         word = self._words[at]
+        if word in ("down", "back"):
+            self._add("result", at, at + 1, "down")
+            return at + 1
         return at + 1 if word in lex.IGNORED or word in _BE or word == "'s" or word in ("off", "together") else at

@@ -44,7 +44,6 @@ class Clause:
     passive: bool = False
     form: str = "base"
     tokens: tuple[int, int] = (0, 0)
-    words_after: tuple[str, ...] = ()
 
     def complete(self) -> bool:
         """Return whether the clause has both something to act on and somewhere to act."""
@@ -52,12 +51,18 @@ class Clause:
 
 
 class ClauseReader:
-    """Reads clauses from items, in the order in which they are to be done."""
+    """Reads clauses from items, in the order in which they are to be done.
+
+    Attributes:
+        rejected: Token spans left out of every clause.
+        early: Clauses said before others that are to be done first: what they name is known to those.
+    """
 
     def __init__(self, items: list[Item]) -> None:
         self._items = items
         self._at = 0
         self.rejected: list[tuple[int, int]] = []
+        self.early: list[Clause] = []
         self._clauses: list[Clause] = []
 
     def run(self) -> list[Clause]:
@@ -148,8 +153,10 @@ class ClauseReader:
             extra = len(self._clauses) - mark
             first = next((k for k, c in enumerate(self._clauses) if c.kind != "describe"), mark)
             start = max(first, mark - 1 - self._span_before(mark))
+            self.early += self._clauses[start:]
             self._clauses.insert(start + max(0, extra), clause)
         elif word == "before" and leading and len(self._clauses) > mark:
+            self.early.append(self._clauses[-1])
             self._clauses.insert(len(self._clauses) - 1, clause)
         else:
             self._clauses.append(clause)
@@ -358,7 +365,8 @@ class ClauseReader:
             self._describe(subjects, fronted)
             fronted = []
             subjects = []
-        self._describe(subjects, [])
+        if item.kind != "be":
+            self._describe(subjects, [])
         while True:
             nouns = self._nouns() if (following := self._peek()) is not None and following.kind == "np" else subjects
             places: list[Place] = []

@@ -50,12 +50,21 @@ class Compiler:
         self.relations: list[tuple[Entity, RelationName, Entity]] = []
         self.rejected: list[tuple[int, int]] = []
 
-    def run(self, clauses: Sequence[Clause]) -> None:
+    def run(self, clauses: Sequence[Clause], *, early: Sequence[Clause] = ()) -> None:
         """Compile clauses in order.
+
+        Args:
+            clauses: In order of execution.
+            early: Those whose things are already spoken of when the first is read.
 
         Raises:
             UsageError: Something asked for is impossible or unknown.
         """
+        for clause in early:
+            for np in clause.objects:
+                if np.kind == "object":
+                    self.talk.mention([e for e in self.talk.resolve(np) if isinstance(e, Entity)])
+                    np.definite = True
         for clause in clauses:
             if clause.kind == "describe":
                 self._describe(clause)
@@ -65,7 +74,10 @@ class Compiler:
     def _describe(self, clause: Clause) -> None:
         nouns = [np for np in clause.objects if self._known(np)]
         places = [place for place in clause.places if all(map(self._known, place.targets))]
-        subjects = [e for np in nouns for e in self.talk.resolve(np, describing=True) if isinstance(e, Entity)]
+        subjects: list[Entity] = []
+        for np in nouns:
+            found = self.talk.refine(np, taken=subjects) or self.talk.resolve(np, describing=True)
+            subjects += [e for e in found if isinstance(e, Entity)]
         self._locate(subjects, places, describing=True)
         self.talk.mention(subjects)
 
@@ -247,7 +259,7 @@ class Compiler:
         if goal is None:
             if clause.side is not None:
                 return self._release(objects, None, clause.side)
-            if "down" in clause.words_after or "back" in clause.words_after or self._putting_down(clause):
+            if clause.result == "down" or self._putting_down(clause):
                 return self._release(objects, TABLE, "on")
             raise UsageError(
                 f"it is not said where to place the {objects[0].category.replace('_', ' ')}.",
@@ -428,7 +440,7 @@ class Compiler:
 
     def _shift(self, name: PrimitiveName, clause: Clause) -> None:
         objects = self._entities(clause, test=lambda e: _movable(e) or _openable(e), action=name)
-        if clause.result and all(map(_openable, objects)):
+        if clause.result in ("open", "closed") and all(map(_openable, objects)):
             return self._act("close" if clause.result == "closed" else "open", objects)
         goal = self._split_places(clause, objects, goals=True)
         for entity in objects:

@@ -58,6 +58,7 @@ class NounPhrase:
         part: The part meant, if the phrase names one (``the handle of the mug``).
         owner: Whose part, if said.
         approximate: The category was found by likeness of meaning, not by name.
+        predicate: Its attributes were asserted of a thing already known (``the mug is red``).
         tokens: Token span.
     """
 
@@ -73,6 +74,7 @@ class NounPhrase:
     part: str | None = None
     owner: NounPhrase | None = None
     approximate: bool = False
+    predicate: bool = False
     tokens: tuple[int, int] = (0, 0)
 
 

@@ -70,7 +70,7 @@ class NounPhraseReader:
 
     def starts_object(self, words: list[str], at: int) -> bool:
         """Return whether a noun phrase with a known noun can start at ``at``."""
-        return at < len(words) and (words[at] in lex.DETERMINERS or self._noun_soon(words, at))
+        return at < len(words) and (words[at] in lex.DETERMINERS or self.noun_soon(words, at))
 
     def _determiners(self, words: list[str], at: int, draft: _Draft) -> int:
         while at < len(words):
@@ -92,7 +92,7 @@ class NounPhraseReader:
                 elif word in ("each", "every") and following in _ONE:
                     draft.article = True
             elif word in lex.NUMBERS and (following not in ("cm", "mm", "m", "centimeters", "centimetres", "degrees")):
-                if word == "one" and (draft.article or not self._noun_soon(words, at + 1)):
+                if word == "one" and (draft.article or not self.noun_soon(words, at + 1)):
                     break
                 draft.count = lex.NUMBERS[word]
                 if not draft.article:
@@ -103,7 +103,7 @@ class NounPhraseReader:
             elif word == "of" and draft.article and words[at - 1] not in lex.DEFINITE:
                 pass
             elif word in lex.DEFINITE:
-                if word in lex.PRONOUNS and not self._noun_soon(words, at + 1):
+                if word in lex.PRONOUNS and not self.noun_soon(words, at + 1):
                     break
                 draft.definite, draft.article = True, True
             else:
@@ -111,7 +111,8 @@ class NounPhraseReader:
             at += 1
         return at
 
-    def _noun_soon(self, words: list[str], at: int) -> bool:
+    def noun_soon(self, words: list[str], at: int) -> bool:
+        """Return whether a noun follows ``at`` with nothing but adjectives before it."""
         for k in range(at, min(at + 4, len(words))):
             word = words[k]
             if self._vocabulary.match(words, k) or word in lex.SURFACES or word in lex.PARTS or word in _ONE:
@@ -177,7 +178,7 @@ class NounPhraseReader:
 
     def _adjective(self, words: list[str], at: int, draft: _Draft) -> bool:
         word = words[at]
-        noun_follows = self._noun_soon(words, at + 1)
+        noun_follows = self.noun_soon(words, at + 1)
         if word in lex.COLOUR_WORDS:
             draft.attributes.setdefault("colour", lex.COLOUR_WORDS[word])
         elif word in lex.SIZE_WORDS and (draft.article or noun_follows):
@@ -290,6 +291,12 @@ class NounPhraseReader:
             return at
         if words[at] != "of" and not (phrase.kind == "part" and phrase.part in ("handle", "lid", "button", "door")):
             return at
+        if phrase.kind == "substance":
+            owner = self.read(tokens, at + 1)
+            if owner is not None and owner[0].kind == "object":
+                vars(phrase).update(vars(owner[0]))
+                draft.unknown.extend(owner[2])
+                return owner[1]
         if phrase.kind == "part" or phrase.head in ("drawer", "drawers", "door"):
             owner = self.read(tokens, at + 1)
             if owner is None or owner[0].kind not in ("object", "pronoun", "one", "generic"):

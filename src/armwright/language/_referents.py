@@ -237,6 +237,19 @@ class Discourse:
             found_all.append(self.create(category, phrase.attributes, phrase.head, described=describing))
         return found_all
 
+    def refine(self, phrase: NounPhrase, *, taken: Sequence[Entity]) -> list[Entity]:
+        """Give attributes to things described before: ``two cups, a red one and a blue one``, ``the mug is red``."""
+        if not phrase.attributes or not (phrase.kind == "one" or phrase.predicate):
+            return []
+        category = phrase.category
+        if category is None and self.salient:
+            category = self.salient[-1].category
+        plain = [e for e in self.entities if e.category == category and not e.attributes and e not in taken]
+        if not plain or not all(e.described for e in plain):
+            return []
+        plain[0].attributes |= phrase.attributes
+        return plain[:1]
+
     def needs_handle(self, entity: Entity) -> None:
         """Take a loosely named cup for a mug, when what is asked of it needs a handle."""
         if entity.category == "cup" and entity.head in _LOOSE_CUPS:

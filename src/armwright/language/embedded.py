@@ -44,7 +44,7 @@ class EmbeddedParser:
         if not any(clause.kind != "describe" for clause in ordered):
             raise _no_verb(sentence, tokens)
         compiler = Compiler()
-        compiler.run(ordered)
+        compiler.run(ordered, early=clauses.early)
         if not compiler.steps:
             raise _no_verb(sentence, tokens)
         unknown = set(chunker.unknown)
