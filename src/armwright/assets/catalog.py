@@ -59,7 +59,7 @@ _RIM: RegionName = "Graspable Rim"
 _ALL: tuple[CategoryInfo, ...] = (
     CategoryInfo(
         "mug",
-        ("mug", "coffee mug", "mugcup"),
+        ("mug", "coffee mug", "mugcup", "mug cup", "coffee cup", "beer mug", "tankard", "stein"),
         {
             _HANDLE: ("handle",),
             _BODY: ("body",),
@@ -75,7 +75,18 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "cup",
-        ("cup", "teacup", "drinking cup", "tumbler", "glass"),
+        (
+            "cup",
+            "teacup",
+            "tea cup",
+            "drinking cup",
+            "tumbler",
+            "glass",
+            "drinking glass",
+            "beaker",
+            "goblet",
+            "chalice",
+        ),
         {
             _BODY: ("body",),
             _RIM: ("rim",),
@@ -89,7 +100,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "paper_cup",
-        ("paper cup", "disposable cup", "takeaway cup"),
+        ("paper cup", "papercup", "disposable cup", "takeaway cup", "takeout cup", "to go cup", "cardboard cup"),
         {
             _BODY: ("body",),
             _RIM: ("rim",),
@@ -104,7 +115,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "bowl",
-        ("bowl", "dish"),
+        ("bowl", "dish", "basin", "soup bowl", "salad bowl", "mixing bowl", "cereal bowl"),
         {
             _RIM: ("rim",),
             _BODY: ("body",),
@@ -118,7 +129,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "plate",
-        ("plate", "saucer", "dinner plate"),
+        ("plate", "saucer", "dinner plate", "side plate", "platter"),
         {_RIM: ("rim",), "Support Surface": ("top",)},
         _RIM,
         (0.22, 0.22, 0.025),
@@ -126,7 +137,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "can",
-        ("can", "soup can", "tin", "tin can", "soupcan", "coffee can"),
+        ("can", "soup can", "tin", "tin can", "soupcan", "coffee can", "soda can", "canister"),
         {_BODY: ("body",), "Support Surface": ("top", "seam"), "Pushable Surface": ("body",)},
         _BODY,
         (0.066, 0.066, 0.10),
@@ -135,7 +146,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "bottle",
-        ("bottle", "water bottle", "scrub bottle"),
+        ("bottle", "water bottle", "scrub bottle", "scrubbottle", "wine bottle", "flask"),
         {
             _BODY: ("body", "label"),
             "Graspable Lid": ("cap",),
@@ -148,7 +159,17 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "box",
-        ("box", "cardboard box", "package", "cracker box", "sugar box", "cereal box"),
+        (
+            "box",
+            "cardboard box",
+            "package",
+            "packet",
+            "parcel",
+            "cracker box",
+            "sugar box",
+            "cereal box",
+            "chocolate box",
+        ),
         {_BODY: ("body", "label"), "Support Surface": ("top",), "Pushable Surface": ("body", "label")},
         _BODY,
         (0.06, 0.10, 0.14),
@@ -157,7 +178,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "carton",
-        ("carton", "milk carton", "juice carton"),
+        ("carton", "milk carton", "juice carton", "milk box", "juice box"),
         {_BODY: ("body", "label"), "Pour Out": ("spout",), "Pushable Surface": ("body", "label")},
         _BODY,
         (0.065, 0.065, 0.18),
@@ -189,7 +210,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "cube",
-        ("cube", "block", "toy block"),
+        ("cube", "block", "toy block", "building block", "brick", "dice"),
         {_BODY: ("body",), "Support Surface": ("top",)},
         _BODY,
         (0.04, 0.04, 0.04),
@@ -198,7 +219,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "cutting_board",
-        ("cutting board", "chopping board", "board"),
+        ("cutting board", "chopping board", "board", "chopping block", "breadboard", "bread board"),
         {_RIM: ("edge",), _HANDLE: ("handle",), "Support Surface": ("top",)},
         _HANDLE,
         (0.30, 0.19, 0.018),
@@ -207,7 +228,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "pan",
-        ("pan", "frying pan", "skillet"),
+        ("pan", "frying pan", "skillet", "fry pan", "frypan", "wok"),
         {
             _HANDLE: ("handle",),
             _RIM: ("rim",),
@@ -223,7 +244,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "pot",
-        ("pot", "cooking pot", "saucepan"),
+        ("pot", "cooking pot", "saucepan", "stockpot", "stew pot", "soup pot", "casserole"),
         {
             _HANDLE: ("handle",),
             "Graspable Lid": ("lid_knob",),
@@ -239,7 +260,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "kettle",
-        ("kettle", "teapot", "tea kettle"),
+        ("kettle", "teapot", "tea pot", "tea kettle", "teakettle", "electric kettle"),
         {_HANDLE: ("handle",), _BODY: ("body",), "Pour Out": ("spout",), "Graspable Lid": ("lid_knob",)},
         _HANDLE,
         (0.21, 0.14, 0.19),
@@ -247,7 +268,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "scoop",
-        ("scoop", "ladle", "spoon", "measuring scoop"),
+        ("scoop", "ladle", "spoon", "measuring scoop", "serving spoon", "tablespoon", "teaspoon"),
         {_HANDLE: ("handle",), "Pour Out": ("rim",), "Containment": ("interior",)},
         _HANDLE,
         (0.19, 0.06, 0.04),
@@ -255,7 +276,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "tray",
-        ("tray", "serving tray"),
+        ("tray", "serving tray", "tea tray"),
         {_RIM: ("rim",), _HANDLE: ("handle",), "Support Surface": ("top",)},
         _RIM,
         (0.23, 0.33, 0.065),
@@ -264,7 +285,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "basket",
-        ("basket", "bin", "container"),
+        ("basket", "bin", "container", "hamper", "crate", "bread basket", "fruit basket"),
         {_HANDLE: ("handle",), _RIM: ("rim",), "Pour In": ("interior", "rim"), "Containment": ("interior",)},
         _HANDLE,
         (0.18, 0.24, 0.145),
@@ -273,7 +294,18 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "mug_rack",
-        ("mug rack", "rack", "mug tree", "cup rack", "mug hook", "hook"),
+        (
+            "mug rack",
+            "rack",
+            "mug tree",
+            "cup rack",
+            "cup tree",
+            "mug hook",
+            "hook",
+            "mug holder",
+            "cup holder",
+            "mug stand",
+        ),
         {"Hook": ("hook",), _BODY: ("post",)},
         _BODY,
         (0.20, 0.16, 0.34),
@@ -283,7 +315,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "shelf",
-        ("shelf", "bookshelf", "wood shelf", "rack shelf"),
+        ("shelf", "bookshelf", "woodshelf", "rack shelf", "bookcase", "shelving unit"),
         {"Support Surface": ("board",), _BODY: ("side",)},
         _BODY,
         (0.26, 0.60, 0.42),
@@ -294,7 +326,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "coffee_machine",
-        ("coffee machine", "coffee maker", "espresso machine"),
+        ("coffee machine", "coffee maker", "coffeemaker", "espresso machine", "espresso maker", "coffee brewer"),
         {"Support Surface": ("tray",), "Button": ("button",), _BODY: ("body",)},
         _BODY,
         (0.26, 0.22, 0.32),
@@ -305,7 +337,7 @@ _ALL: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "cabinet",
-        ("cabinet", "drawer cabinet", "drawer", "chest of drawers"),
+        ("cabinet", "drawer cabinet", "drawer", "chest of drawers", "cupboard", "dresser", "drawer unit"),
         {
             "Openable Handle": ("handle",),
             "Pushable Surface": ("front",),
