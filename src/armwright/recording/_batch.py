@@ -16,6 +16,7 @@ from armwright.recording.layout import (
     CHUNK_SIZE,
     DATA_PATH,
     EPISODES_PATH,
+    RECORD_TEXTS,
     RECORDS_PATH,
     TASKS,
     VIDEO_DIGEST,
@@ -31,6 +32,8 @@ from armwright.recording.video import join_videos
 
 _QUANTILE_ROWS = 200_000
 """Quantiles of the whole dataset look at no more rows than this, evenly spread, so that memory stays bounded."""
+
+_ADDED = ("episode_index", "index", "task_index")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
         join_videos([episode.video(camera) for episode in batch.episodes], target, fps=schema.fps)
         digests[f"{VIDEO_DIGEST}{key}"] = file_digest(target)
     rows: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     start = batch.first_index
     with (
         atomic_path(batch_path(root, DATA_PATH, batch.number)) as data_path,
@@ -70,28 +74,29 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
         pq.ParquetWriter(world_path, world_schema(), compression="zstd", write_page_checksum=True) as world,
     ):
         for offset, episode in enumerate(batch.episodes):
-            number, length = batch.first_episode + offset, episode.length
+            number, length, record = batch.first_episode + offset, episode.length, episode.record()
             frame = np.arange(length)
             extra = {
                 "timestamp": (frame / schema.fps).astype(np.float32),
                 "episode_index": np.full(length, number),
                 "index": start + frame,
-                "task_index": np.full(length, batch.task_index[episode.record["instruction"]]),
+                "task_index": np.full(length, batch.task_index[episode.instruction]),
             }
             table = pq.read_table(episode.folder / "frames.parquet")
             for name, values in extra.items():
                 table = table.append_column(name, pa.array(values))
             data.write_table(table.select(data_schema(schema).names).cast(data_schema(schema)))
-            if episode.record["has_world"]:
+            if record["has_world"]:
                 states = pq.read_table(episode.folder / "world.parquet")
                 for name in ("episode_index", "index"):
                     states = states.append_column(name, pa.array(extra[name]))
                 states = states.append_column("frame_index", pa.array(frame))
                 world.write_table(states.select(world_schema().names).cast(world_schema()))
-            rows.append(_episode_row(schema, batch, episode, number=number, start=start, extra=extra))
+            record["stats"].update({name: vector_stats(extra[name]) for name in _ADDED})
+            rows.append(_episode_row(schema, batch, record, number=number, start=start))
+            records.append(_record_row(record, number))
             start += length
     _write_rows(batch_path(root, EPISODES_PATH, batch.number), rows, _episode_schema(schema))
-    records = [_record_row(e, batch.first_episode + k) for k, e in enumerate(batch.episodes)]
     _write_rows(batch_path(root, RECORDS_PATH, batch.number), records, _record_schema(schema).with_metadata(digests))
 
 
@@ -222,43 +227,38 @@ def _record_schema(schema: DatasetSchema) -> Any:
         "model_hash": pa.string(),
         "has_world": pa.bool_(),
     }
-    fields.update({name: pa.string() for name in ("stages", "scene", "task", "versions", "extra", "stats")})
+    fields.update({name: pa.string() for name in RECORD_TEXTS})
     fields.update({f"image_counts/{key}": pa.list_(pa.int64()) for key in schema.video_keys.values()})
     return pa.schema(fields.items())
 
 
 def _episode_row(
-    schema: DatasetSchema, batch: Batch, episode: StagedEpisode, *, number: int, start: int, extra: Mapping[str, Any]
+    schema: DatasetSchema, batch: Batch, record: Mapping[str, Any], *, number: int, start: int
 ) -> dict[str, Any]:
     chunk, file = divmod(batch.number, CHUNK_SIZE)
     row: dict[str, Any] = {
         "episode_index": number,
-        "tasks": [episode.record["instruction"]],
-        "length": episode.length,
+        "tasks": [record["instruction"]],
+        "length": record["length"],
         "dataset_from_index": start,
-        "dataset_to_index": start + episode.length,
+        "dataset_to_index": start + record["length"],
     }
     for prefix in ("data", "meta/episodes", *(f"videos/{key}" for key in schema.video_keys.values())):
         row[f"{prefix}/chunk_index"] = chunk
         row[f"{prefix}/file_index"] = file
     for key in schema.video_keys.values():
         row[f"videos/{key}/from_timestamp"] = (start - batch.first_index) / schema.fps
-        row[f"videos/{key}/to_timestamp"] = (start - batch.first_index + episode.length) / schema.fps
-    stats = dict(episode.record["stats"])
-    stats.update({name: vector_stats(extra[name]) for name in ("episode_index", "index", "task_index")})
-    episode.record["stats"] = stats
-    for key, values in stats.items():
+        row[f"videos/{key}/to_timestamp"] = (start - batch.first_index + record["length"]) / schema.fps
+    for key, values in record["stats"].items():
         row.update({f"stats/{key}/{name}": value for name, value in values.items()})
     return row
 
 
-def _record_row(episode: StagedEpisode, number: int) -> dict[str, Any]:
-    record = episode.record
-    row = {key: record[key] for key in ("seed", "instruction", "success", "compliance", "length", "model_hash")}
+def _record_row(record: Mapping[str, Any], number: int) -> dict[str, Any]:
+    plain = ("seed", "instruction", "success", "compliance", "length", "model_hash", "has_world")
+    row = {key: record[key] for key in plain}
     row["episode_index"] = number
-    row["has_world"] = record["has_world"]
-    for key in ("stages", "scene", "task", "versions", "extra", "stats"):
-        row[key] = json.dumps(record[key])
+    row.update({key: json.dumps(record[key]) for key in RECORD_TEXTS})
     row.update({f"image_counts/{key}": value for key, value in record["image_counts"].items()})
     return row
 

@@ -14,6 +14,7 @@ from armwright.core.errors import ArmwrightError
 from armwright.recording._verify_state import TOLERANCE_S, Findings, column_array
 from armwright.recording.layout import (
     MANIFEST,
+    RECORD_TEXTS,
     SCHEMA,
     VIDEO_DIGEST,
     VIDEO_PATH,
@@ -291,7 +292,7 @@ def _check_record(
     if key in seen:
         wrong(f"seed {row['seed']} was used for the same instruction in episode {seen[key]}")
     seen[key] = number
-    for name in ("stages", "scene", "task", "versions", "extra", "stats"):
+    for name in RECORD_TEXTS:
         try:
             json.loads(row[name])
         except (TypeError, ValueError):

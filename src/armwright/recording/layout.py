@@ -22,6 +22,9 @@ rounded by up to 6e-5 s, and the error of sum and query together breaks the tole
 MAX_STATE_S = 20_000.0
 """Longest data file of a dataset without cameras."""
 
+MAX_EPISODES = 500
+"""Most episodes per file, so that the memory to write one is bounded."""
+
 INFO = "meta/info.json"
 STATS = "meta/stats.json"
 TASKS = "meta/tasks.parquet"
@@ -33,6 +36,9 @@ VIDEO_PATH = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.m
 EPISODES_PATH = "meta/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 WORLD_PATH = "armwright/world/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 RECORDS_PATH = "armwright/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+
+RECORD_TEXTS = ("stages", "scene", "task", "versions", "extra", "stats")
+"""Columns of a record file that hold JSON."""
 
 VIDEO_DIGEST = "sha256/"
 """Prefix of the metadata entries of a record file that hold the SHA-256 of the batch's videos."""

@@ -21,6 +21,7 @@ from armwright.recording.episode import EpisodeData
 from armwright.recording.layout import (
     INFO,
     MANIFEST,
+    MAX_EPISODES,
     SCHEMA,
     STATS,
     DatasetSchema,
@@ -142,7 +143,7 @@ class DatasetWriter:
 
     def _commit(self, manifest: _Manifest, group: Sequence[StagedEpisode]) -> _Manifest:
         tasks = list(manifest.tasks)
-        tasks += dict.fromkeys(e.record["instruction"] for e in group if e.record["instruction"] not in manifest.tasks)
+        tasks += dict.fromkeys(episode.instruction for episode in group if episode.instruction not in manifest.tasks)
         batch = Batch(
             number=manifest.batches,
             first_episode=manifest.episodes,
@@ -235,7 +236,7 @@ def _take_over(stage: Stage, root: Path, *, skip: set[str]) -> None:
 
             def copy(folder: Path, source: StagedEpisode = episode) -> dict[str, Any]:
                 shutil.copytree(source.folder, folder, dirs_exist_ok=True)
-                return source.record
+                return source.record()
 
             stage.adopt(episode.folder.name, copy)
     reader = DatasetReader(root, batches=_manifest(root).batches)
@@ -252,7 +253,7 @@ def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[S
     group: list[StagedEpisode] = []
     frames = 0
     for episode in episodes:
-        if group and frames + episode.length > limit:
+        if group and (frames + episode.length > limit or len(group) == MAX_EPISODES):
             yield group
             group, frames = [], 0
         group.append(episode)

@@ -20,6 +20,7 @@ from armwright.recording.layout import (
     DATA_PATH,
     EPISODES_PATH,
     INFO,
+    RECORD_TEXTS,
     RECORDS_PATH,
     SCHEMA,
     VIDEO_PATH,
@@ -31,8 +32,6 @@ from armwright.recording.layout import (
 )
 from armwright.recording.staging import write_columns, write_world
 from armwright.recording.video import cut_video, read_frames
-
-_JSON_FIELDS = ("stages", "scene", "task", "versions", "extra", "stats")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +132,13 @@ class DatasetReader:
                 out[name] = column.to_numpy(zero_copy_only=False)
         return out
 
+    def has_world(self, episode: int) -> bool:
+        """Say whether the world's states of an episode were recorded."""
+        return bool(self._records[self._checked(episode)]["has_world"])
+
     def world(self, episode: int) -> WorldLog | None:
         """Return the world's states of an episode, or None if none were recorded."""
-        if not self._records[self._checked(episode)]["has_world"]:
+        if not self.has_world(episode):
             return None
         row = self._rows[episode]
         table = self._slice(WORLD_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"], episode)
@@ -177,7 +180,7 @@ class DatasetReader:
         for camera in self.schema.cameras:
             first, path = self._video(row, camera)
             cut_video(path, folder / f"{camera}.mp4", start=first, count=row["length"], fps=self.schema.fps)
-        for key in _JSON_FIELDS:
+        for key in RECORD_TEXTS:
             record[key] = json.loads(record[key])
         for key in ("episode_index", "index", "task_index"):
             record["stats"].pop(key, None)
@@ -216,6 +219,30 @@ class DatasetReader:
         if not 0 <= episode < len(self):
             raise UsageError(f"there is no episode {episode}; the dataset has {len(self)}, counted from 0.")
         return episode
+
+
+def dataset_info(root: str | Path) -> dict[str, Any]:
+    """Return what a finished dataset holds: robot, cameras, counts, duration, tasks, share of successes, size.
+
+    Raises:
+        OutputError: There is no finished dataset of ours.
+    """
+    reader = DatasetReader(root)
+    records = [reader.record(number) for number in range(len(reader))]
+    frames = sum(record.length for record in records)
+    return {
+        "robot": reader.schema.robot,
+        "cameras": {name: list(size) for name, size in reader.schema.cameras.items()},
+        "fps": reader.schema.fps,
+        "episodes": len(records),
+        "frames": frames,
+        "duration_s": frames / reader.schema.fps,
+        "instructions": sorted({record.instruction for record in records}),
+        "success": sum(record.success for record in records),
+        "compliance": sum(record.compliance is not False for record in records),
+        "world_states": sum(reader.has_world(record.index) for record in records),
+        "bytes": sum(path.stat().st_size for path in reader.root.rglob("*") if path.is_file()),
+    }
 
 
 def stored_keys(root: Path, *, batches: int) -> set[str]:

@@ -40,7 +40,7 @@ class ReplayWorld(Protocol):
         """Put the world into a recorded state and compute what follows from it (contacts, poses)."""
         ...
 
-    def track(self, pose_base_tool: Pose, opening_m: float, duration_s: float) -> None:
+    def track(self, pose_base_tool: Pose, *, opening_m: float, duration_s: float) -> object:
         """Let the arm follow an absolute tool command for this long while the world goes on."""
         ...
 
@@ -134,9 +134,9 @@ def replay_actions(
         assert log is not None
         world.set_state(time_s=float(log.time_s[0]), qpos=log.qpos[0], qvel=log.qvel[0], ctrl=log.ctrl[0])
         judge.observe()
-        for row in reader.columns(episode)["action"]:
+        for row in reader.columns(episode)["action"][:-1]:  # what the last one led to was not recorded
             command = Pose(row[:3], row[3:7])
-            world.track(command, float(row[7]), 1 / reader.schema.fps)
+            world.track(command, opening_m=float(row[7]), duration_s=1 / reader.schema.fps)
             judge.observe()
 
     return _replay(reader, episode, "actions", make_world, make_judge, play)
@@ -183,7 +183,7 @@ def _replay(
     def report(status: ReplayStatus, replayed: Grade | None = None, detail: str = "") -> ReplayReport:
         return ReplayReport(episode, kind, status == "same", status, recorded, replayed, detail)
 
-    if reader.world(episode) is None:
+    if not reader.has_world(episode):
         return report("no_world", detail="no world states were recorded, so its start is not known")
     try:
         world = make_world(record)

@@ -32,21 +32,29 @@ class StagedEpisode:
 
     Attributes:
         folder: Holds ``frames.parquet``, ``world.parquet``, one video per camera and ``episode.json``.
-        record: What ``episode.json`` says.
+        seed, instruction: What it was made from.
+        length: Number of rows.
     """
 
     folder: Path
-    record: dict[str, Any]
+    seed: int
+    instruction: str
+    length: int
 
-    @property
-    def length(self) -> int:
-        """Number of rows."""
-        return int(self.record["length"])
+    @classmethod
+    def open(cls, folder: Path) -> StagedEpisode:
+        """Look at an episode's folder; its record is not kept, so that thousands of them take little memory."""
+        record = read_json(folder / "episode.json")
+        return cls(folder, int(record["seed"]), str(record["instruction"]), int(record["length"]))
 
     @property
     def order(self) -> tuple[int, str]:
         """By seed, then by instruction."""
-        return int(self.record["seed"]), str(self.record["instruction"])
+        return self.seed, self.instruction
+
+    def record(self) -> dict[str, Any]:
+        """Read all that is known of it."""
+        return read_json(self.folder / "episode.json")
 
     def video(self, camera: str) -> Path:
         """Return the video of one camera."""
@@ -122,7 +130,7 @@ class Stage:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-        return StagedEpisode(target, record)
+        return StagedEpisode.open(target)
 
     def _checked(self, episode: EpisodeData) -> dict[str, NDArray[np.float32]]:
         vectors = episode.vectors()
@@ -238,5 +246,4 @@ def _keys(folder: Path) -> set[str]:
 
 
 def _episodes(folder: Path) -> list[StagedEpisode]:
-    found = [StagedEpisode(folder / key, read_json(folder / key / "episode.json")) for key in _keys(folder)]
-    return sorted(found, key=lambda episode: episode.order)
+    return sorted((StagedEpisode.open(folder / key) for key in _keys(folder)), key=lambda episode: episode.order)

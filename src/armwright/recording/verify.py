@@ -7,13 +7,15 @@ sidecar under ``armwright/`` is checked where there is one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from armwright.core.errors import OutputError
 from armwright.recording._verify_content import check_data, check_sidecar, check_videos
 from armwright.recording._verify_meta import check_episodes, check_info, check_stats, check_tasks
 from armwright.recording._verify_state import Findings, Violation
+from armwright.recording.reader import dataset_info
 
 _STEPS: tuple[tuple[str, Callable[[Findings], None]], ...] = (
     ("info", check_info),
@@ -44,6 +46,20 @@ class VerifyReport:
     frames: int
     checked: tuple[str, ...]
     violations: tuple[Violation, ...]
+
+    @property
+    def checks(self) -> int:
+        """How many groups of checks were carried out."""
+        return len(self.checked)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The violations as sentences that name file and episode."""
+        return tuple(map(str, self.violations))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON-safe data."""
+        return {**asdict(self), "root": str(self.root), "checked": list(self.checked)}
 
 
 def verify_dataset(root: str | Path, *, decode: bool = True, limit: int = 200) -> VerifyReport:
@@ -79,4 +95,4 @@ def verify_dataset(root: str | Path, *, decode: bool = True, limit: int = 200) -
     )
 
 
-__all__ = ["VerifyReport", "Violation", "verify_dataset"]
+__all__ = ["VerifyReport", "Violation", "dataset_info", "verify_dataset"]
