@@ -100,6 +100,10 @@ class SimulatedArm:
         """Restore a commanded configuration."""
         self._target = np.array(target_rad, float)
 
+    def tool_at(self, q_rad: Array) -> Pose:
+        """Return the tool's pose in the base frame at (n,) joint values, such as a state's commanded ones."""
+        return self._servo.tool_pose(q_rad)
+
     def state(self) -> ArmState:
         """Measure the arm."""
         data = self._physics.data

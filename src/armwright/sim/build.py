@@ -109,6 +109,7 @@ class ModelCache:
         options: PhysicsOptions,
     ) -> BuiltScene:
         """Return the compiled model of these instances, building it if it is not at hand."""
+        _check_ids(scene, objects)
         parts = [robot.digest, repr(pose_world_base.to_list()), repr(table), repr(options)]
         parts += [f"{node.id}:{model_digest(objects[node.id])}" for node in scene.objects]
         key = "|".join(parts)
@@ -161,6 +162,34 @@ def build_model(
         _add_object(spec, node.id, objects[node.id], options)
     model = spec.compile()
     return _index(model, scene, objects, robot, base)
+
+
+def build_objects(scene: SceneSpec, objects: Mapping[str, ObjectModel]) -> tuple[Any, Any]:
+    """Compile objects on a table without an arm, at the scene's poses, for pictures; return ``MjModel`` and ``MjData``.
+
+    Raises:
+        UsageError: An id is used twice, is reserved, has no model, or an object has no pose.
+    """
+    import mujoco
+
+    _check_ids(scene, objects)
+    options = PhysicsOptions()
+    spec = _empty_spec(options)
+    add_stage(spec, TableShape(), plane=options.plane_table)
+    for node in scene.objects:
+        if node.pose is None:
+            raise UsageError(f"object {node.id!r} has no pose.", hint="Solve the scene first.")
+        _add_object(spec, node.id, objects[node.id], options)
+        for k, link in enumerate(objects[node.id].links):
+            if k == 0 or (link.joint is None):
+                body = spec.body(node.id if k == 0 else f"{node.id}/{link.name}")
+                body.pos, body.quat = node.pose.position_m, node.pose.quat_wxyz
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_camlight(model, data)
+    return model, data
 
 
 def place_objects(built: BuiltScene, model: Any, data: Any, scene: SceneSpec) -> None:

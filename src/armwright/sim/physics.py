@@ -121,9 +121,13 @@ class Physics:
         left = int(n)
         while left > 0:
             chunk = min(left, self._every - self._steps % self._every)
-            self._mj.mj_step(self.model, self.data, chunk)
+            try:
+                self._mj.mj_step(self.model, self.data, chunk)
+            except self._mj.FatalError as error:
+                raise self._diverged(str(error)) from error
+            finally:
+                self._version += 1
             self._steps += chunk
-            self._version += 1
             left -= chunk
             self.check()
             if self._steps % self._every == 0:
@@ -134,11 +138,13 @@ class Physics:
         warning = self.data.warning
         bad = [k for k in self._fatal if warning[k].number]
         if bad:
-            names = ", ".join(self._mj.mjtWarning(k).name.removeprefix("mjWARN_") for k in bad)
-            raise DivergedError(
-                f"the simulation diverged at {self.now_s:.3f} s ({names}).",
-                hint="Reset the world or restore an earlier state; an overlap at the start is the usual cause.",
-            )
+            raise self._diverged(", ".join(self._mj.mjtWarning(k).name.removeprefix("mjWARN_") for k in bad))
+
+    def _diverged(self, why: str) -> DivergedError:
+        return DivergedError(
+            f"the simulation diverged at {self.now_s:.3f} s ({why}).",
+            hint="Reset the world or restore an earlier state; an overlap at the start is the usual cause.",
+        )
 
     def fresh(self) -> Any:
         """Return scratch data with poses, contacts and contact forces of the present state, sleepers included."""

@@ -17,7 +17,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.settings import RendererName
 from armwright.sim._stage import TableShape
 from armwright.sim.arm import ArmOptions, SimulatedArm
-from armwright.sim.build import ARM_PREFIX, MODELS, PhysicsOptions, model_digest
+from armwright.sim.build import ARM_PREFIX, MODELS, BuiltScene, PhysicsOptions, model_digest
 from armwright.sim.cameras import SimulatedCamera
 from armwright.sim.physics import Physics, PhysicsState, Sample
 from armwright.sim.truth import WorldTruth
@@ -145,7 +145,7 @@ class World:
         return self._truth
 
     @property
-    def built(self) -> object:
+    def built(self) -> BuiltScene:
         """The compiled scene that this world shares with others of the same instances."""
         return self._physics.built
 
