@@ -248,8 +248,10 @@ def search_frames(  # type: ignore[no-untyped-def]
                         continue
                     side = 1 if y > 0 else 0
                     sign = 1.0 if y > 0 else -1.0
-                    patch[side, NEAR] += 1.0
-                    patch[side, NEAR_MASKED] += sm[i]
+                    # The far side of a thin wall is near too, but no pad touches it.
+                    if sign * sny[i] > -_FACING:
+                        patch[side, NEAR] += 1.0
+                        patch[side, NEAR_MASKED] += sm[i]
                     if abs(z) <= half_z and ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
                         patch[side, COUNT] += 1.0
                         patch[side, NX] += snx[i]
@@ -270,7 +272,7 @@ def search_frames(  # type: ignore[no-untyped-def]
                         align = min(align, a[NY] / max(size, 1e-12))
                         off_x = max(off_x, abs(a[SUM_X] / a[COUNT]) / half_x)
                         off_z = max(off_z, abs(a[SUM_Z] / a[COUNT]) / half_z)
-                        on_region = min(on_region, a[NEAR_MASKED] / a[NEAR])
+                        on_region = min(on_region, a[NEAR_MASKED] / max(a[NEAR], 1.0))
                     if align < cos_cone:
                         code = MISALIGNED
                 if code == OK and wide < 0:

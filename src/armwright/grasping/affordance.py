@@ -174,7 +174,8 @@ def _search(
     from armwright.grasping._kernels import search_frames
 
     pad_x, pad_z = gripper.pad_size_m
-    depths = np.array([d for d in options.depths_m if d < gripper.palm_depth_m] or [0.0])
+    deepest = max(gripper.palm_depth_m - 2 * options.margin_m, 0.0)
+    depths = np.array([*(d for d in options.depths_m if d < deepest - 0.002), deepest])
     density = spacing_m(points[mask]) ** -2
     found: tuple[Array, NDArray[np.int64]] = search_frames(
         points,

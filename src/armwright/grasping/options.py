@@ -22,7 +22,8 @@ class GraspOptions:
         bandwidth_min_m: Smallest bandwidth [m]: about one pad width, below which two modes are one grasp.
         max_rise: Approaches that climb more steeply than this (sine) from the support are not tried.
         yaws: Closing axes tried per direction besides the ones from local geometry, evenly over half a turn.
-        depths_m: How far beyond the contact, along the approach, the pads' middle may be [m].
+        depths_m: How far beyond the contact, along the approach, the pads' middle may be [m]; as deep as the palm
+            allows is always tried too.
         clearance_m: Gap left on each side while approaching [m].
         min_clearance_m: What that gap may shrink to where the gripper opens no further [m].
         friction: Coefficient whose cone the mean patch normal must stay in.
