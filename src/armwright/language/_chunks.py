@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armwright.language import lexicon as lex
-from armwright.language._items import Item, ItemKind, Token
+from armwright.language._items import Item, ItemKind, NounPhrase, Token
 from armwright.language._noun_phrases import NounPhraseReader
 
 _EXIST = (
@@ -74,11 +74,53 @@ _IGNORED_PHRASES = (
     ("hold", "of"),
     ("at", "once"),
     ("in", "total"),
+    ("so", "that", "it", "is"),
+    ("so", "that", "it", "sits"),
+    ("so", "that", "it", "stands"),
+    ("so", "that", "it", "rests"),
+    ("so", "it", "is"),
+    ("so", "it", "sits"),
+    ("such", "that", "it", "is"),
+    ("until", "it", "is"),
     ("so", "that"),
     ("right", "away"),
     ("in", "a", "row"),
 )
 _HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
+_STACKING = (
+    ("on", "top", "of", "each", "other"),
+    ("on", "top", "of", "one", "another"),
+    ("onto", "each", "other"),
+    ("on", "each", "other"),
+    ("on", "one", "another"),
+    ("one", "on", "top", "of", "the", "other"),
+    ("one", "on", "the", "other"),
+    ("into", "each", "other"),
+    ("inside", "each", "other"),
+    ("into", "a", "tower"),
+    ("in", "a", "tower"),
+    ("into", "a", "stack"),
+    ("in", "a", "stack"),
+    ("into", "a", "pile"),
+    ("in", "a", "pile"),
+    ("to", "form", "a", "tower"),
+    ("to", "make", "a", "tower"),
+)
+_BUILD = lex.bag("build make create form construct assemble")
+_TOWERS = lex.bag("tower stack pile")
+_HERE = (
+    ("inside",),
+    ("within",),
+    ("underneath",),
+    ("beneath",),
+    ("on", "top"),
+    ("alongside",),
+    ("in", "there"),
+    ("on", "there"),
+    ("behind",),
+    ("beside",),
+)
+"""Relations that may stand alone: to the thing last spoken of."""
 _BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
 _LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
 _REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
@@ -209,10 +251,35 @@ class Chunker:
                 item = self._add("verb", at, at + len(phrase))
                 item.frame = "pick"
                 return at + len(phrase)
+        for phrase in _STACKING:
+            if self._has(at, phrase):
+                self._add("result", at, at + len(phrase), "stacked")
+                return at + len(phrase)
+        if self._words[at] in _BUILD and (end := self._tower(at)) > at:
+            self._add("verb", at, end).frame = "stack"
+            return end
+        if self._has(at, ("far", "from")) or self._has(at, ("away", "from")):
+            self.unknown |= {at, at + 1}
+            return at + 2
         for phrase in _IGNORED_PHRASES:
             if self._has(at, phrase):
                 return at + len(phrase)
         return at
+
+    def _tower(self, at: int) -> int:
+        """Return the end of ``build a tower of``, else ``at``."""
+        k = at + 1
+        while k < len(self._words) and (
+            self._words[k] in lex.DETERMINERS or self._words[k] in ("small", "tall", "new")
+        ):
+            k += 1
+        if k >= len(self._words) or self._words[k] not in _TOWERS:
+            return at
+        k += 1
+        for lead in (("out", "of"), ("of",), ("from",), ("with",), ("using",)):
+            if self._has(k, lead):
+                return k + len(lead)
+        return k
 
     def _existence(self, at: int) -> int:
         for phrase in _EXIST:
@@ -235,8 +302,17 @@ class Chunker:
         following = self._words[at + 1] if at + 1 < len(self._words) else ""
         if word in _BE and not self._imperative_be(at, word):
             return self._copula(at)
-        if word in _LOCATED and self._after_noun() and self._located(at):
-            return self._located(at)
+        if word in _LOCATED and (end := self._located(at)) > at:
+            return end
+        if word in ("want", "wants", "need", "needs", "like", "prefer") and following not in (
+            "you",
+            "the robot",
+            "to",
+            "it",
+        ):
+            if self._starts_noun(at + 1) or following == "it":
+                self._add("verb", at, at + 1).frame = "go"
+                return at + 1
         if word not in lex.VERBS:
             return at
         frame, form = lex.VERBS[word]
@@ -265,6 +341,8 @@ class Chunker:
             return at + 1
         item = self._add("verb", at, at + 1)
         item.frame, item.form = frame, form
+        if following in ("me", "us"):
+            self.unknown.add(at + 1)
         item.passive = form == "past" or (word in ("put", "set", "hung") and self._words[at - 1 : at] == ["be"])
         return at + 1
 
@@ -298,7 +376,20 @@ class Chunker:
         end = at + 1
         colour = lex.COLOUR_WORDS.get(self._words[end]) if end < len(self._words) else None
         previous = self._previous()
-        if colour and previous is not None and previous.np is not None and not self._reader.noun_soon(self._words, end + 1):
+        if self._words[at] == "be" and self._words[max(0, at - 2) : at] and self._relation_at(end):
+            self._add("verb", at, end).frame = "go"
+            return end
+        state = self._words[end] if end < len(self._words) else ""
+        if state in ("open", "opened") and previous is not None and previous.np is not None and self._ordered():
+            item = self._add("verb", at, end + 1)
+            item.frame, item.form, item.passive = "open", "past", True
+            return end + 1
+        if (
+            colour
+            and previous is not None
+            and previous.np is not None
+            and not self._reader.noun_soon(self._words, end + 1)
+        ):
             previous.np.attributes.setdefault("colour", colour)
             previous.np.predicate = True
             return end + 1
@@ -311,9 +402,20 @@ class Chunker:
             return end
         return at if self._words[at] in lex.VERBS else end
 
+    def _ordered(self) -> bool:
+        """Return whether this clause began with *once*, *after* or *when*."""
+        return len(self.items) > 1 and self.items[-2].kind == "order" and self.items[-2].word == "after"
+
+    def _relation_at(self, at: int) -> bool:
+        return self._longest(at, lex.RELATION_PHRASES) is not None
+
     def _located(self, at: int) -> int:
         """Return the end of ``that is standing`` when a relation follows, else ``at``."""
         k = at
+        previous = self._previous()
+        after_comma = previous is not None and previous.word == "," and self._words[at] in ("which", "that")
+        if not self._after_noun() and not after_comma:
+            return at
         while k < len(self._words) and (self._words[k] in _LOCATED or self._words[k] in _BE or self._words[k] == "'s"):
             k += 1
         phrase = self._longest(k, lex.RELATION_PHRASES)
@@ -356,10 +458,23 @@ class Chunker:
             if not noun:
                 return at
         if not self._target_ahead(end):
-            return at
+            return self._relation_alone(at)
         item = self._add("rel", at, end)
         item.phrase = relation
         return end
+
+    def _relation_alone(self, at: int) -> int:
+        """Read ``inside`` at the end of a clause as ``inside it``."""
+        for phrase in _HERE:
+            end = at + len(phrase)
+            if self._has(at, phrase) and (
+                end >= len(self._words) or self._words[end] in ".,;!?" or self._words[end] in ("and", "then")
+            ):
+                item = self._add("rel", at, end)
+                item.phrase = lex.RELATION_PHRASES.get(phrase, lex.RELATION_PHRASES[phrase[:1]])
+                self._add("np", at, end).np = NounPhrase("pronoun", "it", tokens=(at, end))
+                return end
+        return at
 
     def _target_ahead(self, at: int) -> bool:
         while at < len(self._words) and self._words[at] in ("just", "right", "exactly", "only", "of"):

@@ -103,7 +103,7 @@ class ClauseReader:
                 clause = self._verb_clause(item, subjects, fronted)
                 subjects, fronted = [], []
                 if negated:
-                    self.rejected.append(clause.tokens)
+                    self._reject(clause)
                     negated = False
                     continue
                 self._append(clause, reorder)
@@ -138,6 +138,11 @@ class ClauseReader:
                 self.rejected.append(item.tokens)
         if subjects or fronted:
             self._describe(subjects, fronted)
+
+    def _reject(self, clause: Clause) -> None:
+        """Leave out what shall not be done, but keep that its things are there."""
+        self.rejected.append(clause.tokens)
+        self._describe([np for np in clause.objects if np.kind == "object" and np.part is None], [])
 
     def _append(self, clause: Clause, reorder: tuple[str, int] | None) -> None:
         """Add a clause where it belongs in time.
@@ -348,10 +353,14 @@ class ClauseReader:
 
     def _skip_phrase(self, item: Item) -> None:
         end = item.tokens[1]
+        nouns: list[NounPhrase] = []
         while (following := self._peek()) is not None and following.kind in ("np", "rel", "verb", "region"):
             end = following.tokens[1]
+            if following.np is not None and following.np.kind == "object" and following.np.part is None:
+                nouns.append(following.np)
             self._at += 1
         self.rejected.append((item.tokens[0], end))
+        self._describe(nouns, [])
 
     def _existence(self, item: Item, subjects: list[NounPhrase], fronted: list[Place]) -> None:
         """Read ``there is a mug on the plate`` and ``the mug is on the plate``."""
@@ -393,5 +402,7 @@ class ClauseReader:
         return following is not None and following.kind in ("verb", "be")
 
     def _describe(self, subjects: list[NounPhrase], places: list[Place]) -> None:
-        if subjects or places:
+        if len(subjects) == 1 and places and places[0].phrase.goal and not places[0].explicit:
+            self._clauses.append(Clause("go", "to", list(subjects), list(places)))
+        elif subjects or places:
             self._clauses.append(Clause("describe", objects=list(subjects), places=list(places)))

@@ -13,6 +13,7 @@ from armwright.language import lexicon as lex
 from armwright.language._clauses import Clause, Place
 from armwright.language._items import NounPhrase
 from armwright.language._referents import TABLE, Discourse, Entity, Referent, Test, anything
+from armwright.language.lexicon import RelationPhrase
 
 
 @dataclass
@@ -245,10 +246,12 @@ class Compiler:
         if goal is not None:
             self._put(objects, goal, clause)
             return None
+        return self._lift(objects)
+
+    def _lift(self, objects: Sequence[Entity]) -> None:
         for entity in objects:
             self._take(entity, "pick up")
         self.talk.mention(objects)
-        return None
 
     def _place(self, clause: Clause) -> None:
         objects = self._entities(clause, test=_movable, action="place")
@@ -257,6 +260,8 @@ class Compiler:
             return None
         goal = self._split_places(clause, objects, goals=True)
         if goal is None:
+            if clause.word in ("bring", "carry", "deliver") and clause.objects:
+                return self._lift(objects)
             if clause.side is not None:
                 return self._release(objects, None, clause.side)
             if clause.result == "down" or self._putting_down(clause):
@@ -343,6 +348,8 @@ class Compiler:
 
     def _hang(self, clause: Clause) -> None:
         region, clause.region = clause.region, None
+        for place in clause.places:
+            place.phrase = RelationPhrase("on", goal=True) if place.phrase.source else place.phrase
         objects = self._entities(clause, test=_movable, action="hang")
         if region is not None and region.part not in (None, "handle"):
             self._hold_by(objects, str(region.part))

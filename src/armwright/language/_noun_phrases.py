@@ -113,6 +113,8 @@ class NounPhraseReader:
 
     def noun_soon(self, words: list[str], at: int) -> bool:
         """Return whether a noun follows ``at`` with nothing but adjectives before it."""
+        if words[at : at + 2] in (["of", "them"], ["of", "these"], ["of", "those"]):
+            return True
         for k in range(at, min(at + 4, len(words))):
             word = words[k]
             if self._vocabulary.match(words, k) or word in lex.SURFACES or word in lex.PARTS or word in _ONE:
@@ -168,6 +170,8 @@ class NounPhraseReader:
             return NounPhrase("robot", word), at + 1
         if word in _SCENE and draft.article:
             return NounPhrase("manner", word), at + 1
+        if word in lex.PARTS and self._vocabulary.match(words, at + 1):
+            return None
         if word in lex.PARTS and (draft.article or following == "of"):
             return NounPhrase("part", word, part=lex.PARTS[word]), at + 1
         if word in lex.GENERIC_NOUNS:
@@ -233,6 +237,8 @@ class NounPhraseReader:
     ) -> tuple[NounPhrase, int, list[int]] | None:
         if at == start and at < len(words) and words[at] in lex.PRONOUNS and not draft.article:
             return NounPhrase("pronoun", lex.PRONOUNS[words[at]], tokens=(at, at + 1)), at + 1, []
+        if at < len(words) and words[at] in ("them", "these", "those") and words[at - 1] == "of":
+            return NounPhrase("pronoun", "them", count=draft.count, tokens=(start, at + 1)), at + 1, []
         if draft.every and at == start + 1 and words[start] in ("both", "all", "each"):
             return NounPhrase("pronoun", "them", tokens=(start, at)), at, []
         if draft.unknown:

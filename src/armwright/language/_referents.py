@@ -226,7 +226,7 @@ class Discourse:
         elif not phrase.definite:
             free = [e for e in free if e.described and not e.manipulated]
         elif phrase.every or (phrase.plural and phrase.count is None):
-            number = max(len(free), number if not free else 1)
+            number = max(len(free), 1) if free else max(number, 2)
         if number == 1 and free and not phrase.other and phrase.definite:
             found = next((e for e in reversed(self.salient) if e in free), free[0])
             return [found]

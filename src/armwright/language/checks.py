@@ -71,6 +71,8 @@ def settle(item: CategoryInfo, relation: RelationName, target: CategoryInfo) -> 
                 f"({_size(item)} m against an opening of {_size(target, 2)} m).",
                 hint=f"It fits into: {_names(lambda i: i.receives_in and i is not item and opening_fits(item, i))}.",
             )
+    if relation == "on" and hangs(item) and has_hook(target):
+        return "on"
     if relation == "on" and not target.receives_on and (not target.receives_in or target.static):
         raise UsageError(
             f"nothing can stand on a {_say(target)}.",

@@ -146,7 +146,7 @@ def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
             f"on {side} of|directly to the {side} of|further {side} of|on its {side} of",
         )
     add(None, "to|toward|towards|over to|across to|up to|back to|as far as|next", goal=True)
-    add(None, "from|off|off of|out of|out from|away from|from out of|from off|from inside|from on top of", source=True)
+    add(None, "from|off|off of|out of|out from|from out of|from off|from inside|from on top of", source=True)
     del table[("next",)], table[("before",)]
     return table
 
@@ -224,12 +224,16 @@ SIZE_WORDS: Mapping[str, str] = {
 }
 
 MATERIAL_WORDS: Mapping[str, str] = {
-    **dict.fromkeys(("wooden", "wood", "bamboo", "oak"), "wood"),
-    **dict.fromkeys(("metal", "metallic", "steel", "iron", "aluminium", "aluminum", "stainless", "copper"), "metal"),
+    **dict.fromkeys(("wooden", "wood", "oak"), "wood"),
+    **dict.fromkeys(("metal", "metallic", "iron", "aluminium", "aluminum", "copper"), "metal"),
+    **dict.fromkeys(("steel", "stainless"), "steel"),
+    "bamboo": "bamboo",
+    "rubber": "rubber",
+    "cardboard": "cardboard",
     **dict.fromkeys(("plastic",), "plastic"),
     **dict.fromkeys(("ceramic", "porcelain", "china", "clay", "earthenware", "stoneware"), "ceramic"),
     **dict.fromkeys(("glass", "crystal"), "glass"),
-    **dict.fromkeys(("paper", "cardboard"), "paper"),
+    "paper": "paper",
     **dict.fromkeys(("wicker", "woven"), "wicker"),
 }
 
