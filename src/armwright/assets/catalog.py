@@ -249,6 +249,7 @@ _ALL: tuple[CategoryInfo, ...] = (
             _HANDLE: ("handle",),
             "Graspable Lid": ("lid_knob",),
             _BODY: ("body",),
+            "Pour Out": ("rim",),
             "Pour In": ("interior", "rim"),
             "Containment": ("interior",),
             _RIM: ("rim",),
@@ -286,7 +287,13 @@ _ALL: tuple[CategoryInfo, ...] = (
     CategoryInfo(
         "basket",
         ("basket", "bin", "container", "hamper", "crate", "bread basket", "fruit basket"),
-        {_HANDLE: ("handle",), _RIM: ("rim",), "Pour In": ("interior", "rim"), "Containment": ("interior",)},
+        {
+            _HANDLE: ("handle",),
+            _RIM: ("rim",),
+            "Pour Out": ("rim",),
+            "Pour In": ("interior", "rim"),
+            "Containment": ("interior",),
+        },
         _HANDLE,
         (0.18, 0.24, 0.145),
         ("brown", "white", "grey"),
