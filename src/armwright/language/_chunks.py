@@ -106,6 +106,7 @@ _STACKING = (
     ("to", "form", "a", "tower"),
     ("to", "make", "a", "tower"),
 )
+_WISHES = lex.bag("want wants need needs like prefer")
 _BUILD = lex.bag("build make create form construct assemble")
 _TOWERS = lex.bag("tower stack pile")
 _HERE = (
@@ -258,7 +259,8 @@ class Chunker:
         if self._words[at] in _BUILD and (end := self._tower(at)) > at:
             self._add("verb", at, end).frame = "stack"
             return end
-        if self._has(at, ("far", "from")) or self._has(at, ("away", "from")):
+        aside = self._longest(at, lex.SIDE_PHRASES)
+        if self._words[at] in ("far", "away") and self._words[at + 1 : at + 2] == ["from"] and not aside:
             self.unknown |= {at, at + 1}
             return at + 2
         for phrase in _IGNORED_PHRASES:
@@ -304,15 +306,10 @@ class Chunker:
             return self._copula(at)
         if word in _LOCATED and (end := self._located(at)) > at:
             return end
-        if word in ("want", "wants", "need", "needs", "like", "prefer") and following not in (
-            "you",
-            "the robot",
-            "to",
-            "it",
-        ):
-            if self._starts_noun(at + 1) or following == "it":
-                self._add("verb", at, at + 1).frame = "go"
-                return at + 1
+        wanted = self._starts_noun(at + 1) or following == "it"
+        if word in _WISHES and following not in ("you", "to") and wanted:
+            self._add("verb", at, at + 1).frame = "go"
+            return at + 1
         if word not in lex.VERBS:
             return at
         frame, form = lex.VERBS[word]
