@@ -176,7 +176,7 @@ def test_the_mask_is_seen_where_it_is() -> None:
         view = ball()
         view = dataclasses.replace(view, mask=view.normals[:, 2] > cut, pads_m=None, approach=None)
         image = draw_mask(view).astype(int)
-        assert image.shape == (340, 680, 3)
+        assert image.shape == (320, 640, 3)
         ink = image.sum(2) < 740
         shares.append((ink & (image[..., 0] > image[..., 2] + 60)).sum() / ink.sum())
     assert shares[0] > 0.85 and shares[3] < 0.01 and shares[0] > shares[1] > shares[2] > shares[3]

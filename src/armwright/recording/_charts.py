@@ -214,9 +214,9 @@ def ranked_grasps(grasps: Sequence[GraspRow], *, most: int = 24) -> str:
 def _sample(order: Sequence[GraspRow], most: int) -> list[GraspRow]:
     good, bad = [g for g in order if g.ok], [g for g in order if not g.ok]
     room = most - min(len(bad), max(most // 3, most - len(good)))
-    shown = good[:room] + bad[: most - min(room, len(good))]
-    missing = [grasp for grasp in order if grasp.chosen and grasp not in shown]
-    return [*shown[: most - len(missing)], *missing] if missing else shown
+    late = [grasp for grasp in good[room:] if grasp.chosen]
+    shown = [*good[: room - len(late)], *late]
+    return shown + bad[: most - len(shown)]
 
 
 def _cross(x: float, y: float, half: float) -> str:
@@ -268,7 +268,9 @@ def timeline(bars: Sequence[TimelineBar]) -> str:
             )
         )
         words = f"{'✓' if bar.ok else '✗'} {bar.end_s - bar.start_s:.2f} s" + ("" if bar.ok else f" · {bar.status}")
-        body.append(text(x(bar.end_s) + 8, y + 14, words, font_size=11.5, fill=color))
+        fits = x(bar.end_s) + 8 + width_of(words, 11.5) < width
+        at, anchor = (x(bar.end_s) + 8, "start") if fits else (x(bar.start_s) - 8, "end")
+        body.append(text(at, y + 14, words, font_size=11.5, fill=color, text_anchor=anchor))
     return figure(width, height, body, label="Timeline of primitives and stages")
 
 

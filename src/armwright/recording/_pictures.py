@@ -28,7 +28,7 @@ def data_uri(image: Image, *, quality: int = 86, png: bool = False) -> str:
     return f"data:image/{'png' if png else 'jpeg'};base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-def draw_mask(view: MaskView, *, size_px: int = 340) -> Image:
+def draw_mask(view: MaskView, *, size_px: int = 320) -> Image:
     """Draw the cloud from two sides, masked points orange, the chosen grasp's pads and approach in black.
 
     Returns:
@@ -70,7 +70,7 @@ def _draw_side(view: MaskView, frame: Array, everything: Array, span: float, *, 
     color = np.where(mask[chosen, None], _MASK_RGB, _BODY_RGB) * (light * (0.86 + 0.14 * near))[:, None]
     picture = Picture.new("RGB", (side, side), "white")
     draw = ImageDraw.Draw(picture)
-    radius = float(np.clip(0.9 * side / np.sqrt(max(len(chosen), 1)) / 2, 2.5, 9.0))
+    radius = float(np.clip(0.62 * side / np.sqrt(max(len(chosen), 1)), 3.0, 10.0))
     for index in np.argsort(depth):
         x, y = spots[index]
         red, green, blue = (int(value) for value in np.minimum(color[index], 255))

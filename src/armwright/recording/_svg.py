@@ -75,7 +75,7 @@ def short(value: float) -> str:
 
 def width_of(content: str, size: float) -> float:
     """Estimate the width of a line of text [px]."""
-    return 0.56 * size * len(content)
+    return 0.62 * size * len(content)
 
 
 def _number(value: object) -> str:

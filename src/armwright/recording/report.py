@@ -31,6 +31,7 @@ h1 {{ font-size: 29px; line-height: 1.25; margin: 6px 0 14px; letter-spacing: -0
 h2 {{ font-size: 17px; margin: 0 0 4px; }}
 section {{ background: #fff; border-radius: 14px; padding: 20px 24px; margin-top: 18px; min-width: 0; }}
 .two {{ display: grid; grid-template-columns: 1fr 1fr; gap: 0 18px; }}
+.two > * {{ min-width: 0; }}
 .two > section {{ display: flex; flex-direction: column; }}
 .two > section > svg, .two > section > img {{ margin: auto; }}
 @media (max-width: 820px) {{ .two {{ grid-template-columns: 1fr; }} }}
