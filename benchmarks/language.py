@@ -1,4 +1,4 @@
-"""Share of sentences a parser understands: ``python benchmarks/language.py FILE [--json] [--parser NAME] [--model M]``."""
+"""Share of sentences a parser understands: ``python benchmarks/language.py FILE [--json] [--model M]``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def main() -> None:
         for difference in failure["differences"]:
             print(f"    {difference}")
     print(f"{right} of {len(items)} right: {record['rate']:.1%} (95 % interval {low:.1%} to {high:.1%})")
-    print(f"first {record['first_ms']:.0f} ms, then median {record['median_ms']:.1f} ms, longest {record['max_ms']:.1f} ms")
+    print(
+        f"first {record['first_ms']:.0f} ms, then median {record['median_ms']:.1f}, longest {record['max_ms']:.1f} ms"
+    )
 
 
 if __name__ == "__main__":
