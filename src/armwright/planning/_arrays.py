@@ -20,8 +20,6 @@ PART_COLUMNS = 17
 FIRST_NODE, SHAPE = 0, 1
 # Elements of `WorldArrays.frame`.
 CELLS_PER_M, SLACK = 3, 4
-# Spheres under one bound; more make bounds loose, fewer make bounds many.
-GROUP_SIZE = 8
 
 
 class RobotArrays(NamedTuple):
@@ -30,11 +28,10 @@ class RobotArrays(NamedTuple):
     Attributes:
         offset: (n, 3, 4) upper rows of the frame offsets.
         limit: (2, n) lower and upper joint limits [rad].
-        sphere: (s, 4) centre and radius in link frames [m], sorted by link and group.
-        group: (g, 4) centre and radius of a sphere around each group of spheres.
-        bound: (n + 1, 4) the same around each link.
-        first_sphere: (g + 1,) where each group's spheres begin.
-        first_group: (n + 2,) where each link's groups begin.
+        ball: (m, 4) centre and radius in link frames [m]: per link a tree of spheres, parents before children. A leaf
+            is a collision sphere, any other ball contains its children.
+        skip: (m,) the next ball to look at when a ball is missed; ``skip[i] == i + 1`` marks a leaf.
+        first: (n + 2,) each link's first ball, the root of its tree.
         pair: (p, 2) link pairs that may collide.
         held: (k, 4) spheres of a held object in the last link's frame.
         held_link: (m,) links that the held object is checked against.
@@ -42,11 +39,9 @@ class RobotArrays(NamedTuple):
 
     offset: F32
     limit: F32
-    sphere: F32
-    group: F32
-    bound: F32
-    first_sphere: I32
-    first_group: I32
+    ball: F32
+    skip: I32
+    first: I32
     pair: I32
     held: F32
     held_link: I32
@@ -95,28 +90,60 @@ class Scene(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory that a check overwrites: frame (n + 1, 3, 4), bound (n + 1, 3), q (n,)."""
+    """Memory that a check overwrites: frame (n + 1, 3, 4), root (n + 1, 3) centres of the links' roots, q (n,)."""
 
     frame: F32
-    bound: F32
+    root: F32
     q: F32
 
 
 def bounding_sphere(spheres: Array) -> Array:
-    """Return (4,) centre and radius of a sphere around spheres (k, 4); not the smallest, but close."""
+    """Return (4,) centre and radius of a sphere around spheres (k, 4), within a few per cent of the smallest."""
     center, radius = spheres[:, :3], spheres[:, 3]
-    middle = ((center - radius[:, None]).min(0) + (center + radius[:, None]).max(0)) / 2
+    middle = center.mean(0)
+    # Badoiu and Clarkson 2003: ever smaller steps towards whatever is farthest.
+    for step in range(2, 60):
+        reach = np.linalg.norm(center - middle, axis=1) + radius
+        far = int(np.argmax(reach))
+        gap = float(np.linalg.norm(center[far] - middle))
+        if gap > 1e-9:
+            towards = center[far] + (center[far] - middle) / gap * radius[far]
+            middle = middle + (towards - middle) / step
     return np.array([*middle, (np.linalg.norm(center - middle, axis=1) + radius).max()])
 
 
-def _split(spheres: Array) -> list[Array]:
-    """Halve spheres (k, 4) across their longest extent until groups are small."""
-    if len(spheres) <= GROUP_SIZE:
-        return [spheres]
-    axis = int(np.argmax(np.ptp(spheres[:, :3], axis=0)))
-    order = np.argsort(spheres[:, axis], kind="stable")
-    half = len(spheres) // 2
-    return _split(spheres[order[:half]]) + _split(spheres[order[half:]])
+def _grow_tree(spheres: Array, balls: list[Array], skip: list[int]) -> None:
+    """Append a tree over spheres (k, 4), each ball followed by its children, halved across the longest extent."""
+    index = len(balls)
+    balls.append(spheres[0] if len(spheres) == 1 else bounding_sphere(spheres))
+    skip.append(0)
+    if len(spheres) > 1:
+        halves = [spheres]
+        # Four children per ball: half the levels of a binary tree at the price of one more look per level.
+        for _ in range(2):
+            split: list[Array] = []
+            for part in halves:
+                order = np.argsort(part[:, int(np.argmax(np.ptp(part[:, :3], axis=0)))], kind="stable")
+                middle = (len(part) + 1) // 2
+                split += [part[order[:middle]], part[order[middle:]]]
+            halves = [part for part in split if len(part)]
+        for part in halves:
+            _grow_tree(part, balls, skip)
+    skip[index] = len(balls)
+
+
+def above_mount(kinematics: Kinematics, spheres: SphereSet) -> Array:
+    """Return the spheres as (s, 4), link 1's cut where they reach under the mounting surface (z = 0).
+
+    A fitted sphere sticks out of what it covers; where an arm stands on a table, its shoulder would touch it for ever.
+    """
+    every = np.column_stack([spheres.center_m, spheres.radius_m]).astype(float)
+    turn = kinematics.offset[0, :3, :3]
+    if abs(turn[2, 2]) > 1 - 1e-6:
+        own = spheres.link == 1
+        height = every[own, :3] @ turn[2] + kinematics.offset[0, 2, 3]
+        every[own, 3] = np.where(height > 0, np.minimum(every[own, 3], np.maximum(height - 2e-3, 1e-3)), every[own, 3])
+    return every
 
 
 def robot_arrays(
@@ -124,26 +151,22 @@ def robot_arrays(
 ) -> RobotArrays:
     """Flatten ``kinematics`` with one of its sphere sets; held (k, 4) spheres are in the last link's frame."""
     n = kinematics.dof
-    every = np.column_stack([spheres.center_m, spheres.radius_m])
-    groups: list[Array] = []
-    first_group = [0]
-    bound = np.zeros((n + 1, 4))
+    every = above_mount(kinematics, spheres)
+    balls: list[Array] = []
+    skip: list[int] = []
+    first = [0]
     for link in range(n + 1):
         own = every[spheres.link == link]
         if len(own):
-            groups += _split(own)
-            bound[link] = bounding_sphere(own)
-        first_group.append(len(groups))
+            _grow_tree(own, balls, skip)
+        first.append(len(balls))
+    limits = np.stack([kinematics.lower_rad + limit_margin_rad, kinematics.upper_rad - limit_margin_rad])
     return RobotArrays(
         offset=np.ascontiguousarray(kinematics.offset[:, :3], np.float32),
-        limit=np.stack([kinematics.lower_rad + limit_margin_rad, kinematics.upper_rad - limit_margin_rad]).astype(
-            np.float32
-        ),
-        sphere=np.concatenate(groups).astype(np.float32) if groups else np.zeros((0, 4), np.float32),
-        group=np.array([bounding_sphere(g) for g in groups], np.float32).reshape(-1, 4),
-        bound=bound.astype(np.float32),
-        first_sphere=np.cumsum([0, *map(len, groups)]).astype(np.int32),
-        first_group=np.array(first_group, np.int32),
+        limit=limits.astype(np.float32),
+        ball=np.array(balls, np.float32).reshape(-1, 4),
+        skip=np.array(skip, np.int32),
+        first=np.array(first, np.int32),
         pair=np.ascontiguousarray(kinematics.self_pairs, np.int32).reshape(-1, 2),
         held=np.zeros((0, 4), np.float32) if held is None else np.ascontiguousarray(held, np.float32),
         # The last link holds the object and the one before may be a hand's breadth away: both touch it by design.

@@ -24,3 +24,9 @@ def kernel(function: F) -> F:
     """Compile ``function`` with numba; the machine code is kept beside the module, or in the user's cache."""
     compiled: F = numba.njit(cache=True, fastmath=True, error_model="numpy", boundscheck=False)(function)
     return compiled
+
+
+def pure_kernel(function: F) -> F:
+    """Compile a kernel that allocates nothing: without reference counts, which would cost more than the work."""
+    compiled: F = numba.njit(cache=True, fastmath=True, error_model="numpy", boundscheck=False, _nrt=False)(function)
+    return compiled

@@ -20,26 +20,26 @@ from armwright.planning._arrays import (
     Scratch,
     WorldArrays,
 )
-from armwright.planning._jit import F32, I64, Flags, kernel
+from armwright.planning._jit import F32, I64, Flags, kernel, pure_kernel
 from armwright.planning.kernels_frames import link_frames
 
 NO_BITS = np.uint64(0)
 ARM, HELD = 0, 1
 
 
-@kernel
+@pure_kernel
 def part_distance(world: WorldArrays, index: int, x: float, y: float, z: float) -> np.float32:
     """Return the distance [m] from a point to one part: exact for boxes, never too large outside a local grid."""
-    part = world.part[index]
-    dx = x - part[POSITION]
-    dy = y - part[POSITION + 1]
-    dz = z - part[POSITION + 2]
-    u = part[ROTATION] * dx + part[ROTATION + 1] * dy + part[ROTATION + 2] * dz
-    v = part[ROTATION + 3] * dx + part[ROTATION + 4] * dy + part[ROTATION + 5] * dz
-    w = part[ROTATION + 6] * dx + part[ROTATION + 7] * dy + part[ROTATION + 8] * dz
-    hx = part[HALF]
-    hy = part[HALF + 1]
-    hz = part[HALF + 2]
+    part = world.part
+    dx = x - part[index, POSITION]
+    dy = y - part[index, POSITION + 1]
+    dz = z - part[index, POSITION + 2]
+    u = part[index, ROTATION] * dx + part[index, ROTATION + 1] * dy + part[index, ROTATION + 2] * dz
+    v = part[index, ROTATION + 3] * dx + part[index, ROTATION + 4] * dy + part[index, ROTATION + 5] * dz
+    w = part[index, ROTATION + 6] * dx + part[index, ROTATION + 7] * dy + part[index, ROTATION + 8] * dz
+    hx = part[index, HALF]
+    hy = part[index, HALF + 1]
+    hz = part[index, HALF + 2]
     ex = abs(u) - hx
     ey = abs(v) - hy
     ez = abs(w) - hz
@@ -53,7 +53,7 @@ def part_distance(world: WorldArrays, index: int, x: float, y: float, z: float) 
         return np.float32(outside + min(max(ex, max(ey, ez)), zero))
     ny = world.grid[index, SHAPE + 1]
     nz = world.grid[index, SHAPE + 2]
-    scale = part[SCALE]
+    scale = part[index, SCALE]
     gx = (min(max(u, -hx), hx) + hx) * scale
     gy = (min(max(v, -hy), hy) + hy) * scale
     gz = (min(max(w, -hz), hz) + hz) * scale
@@ -75,13 +75,13 @@ def part_distance(world: WorldArrays, index: int, x: float, y: float, z: float) 
     if outside > zero:
         # Two lower bounds: the shape lies in a convex box whose nearest point is the clamped one, and it keeps `pad`
         # away from that box's faces.
-        return np.float32(max(math.sqrt(outside * outside + value * value), outside + part[PAD]))
+        return np.float32(max(math.sqrt(outside * outside + value * value), outside + part[index, PAD]))
     return np.float32(value)
 
 
-@kernel
-def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: float, exact: bool) -> bool:
-    """Tell whether a sphere may touch (``exact``: does touch) an active part.
+@pure_kernel
+def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: float, leaf: bool) -> bool:
+    """Tell whether a sphere touches an active part; for a ball that is no leaf, whether it may.
 
     Points outside the coarse grid fall into its border cells.
     """
@@ -93,7 +93,7 @@ def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: floa
     k = min(max(int((z - frame[2]) * scale), 0), world.coarse.shape[2] - 1)
     if world.coarse[i, j, k] - frame[SLACK] > radius:
         return False
-    if not exact:
+    if not leaf:
         return True
     near = world.near[i, j, k] & scene.active_bits[layer]
     if near == NO_BITS:
@@ -108,18 +108,24 @@ def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: floa
     return False
 
 
-@kernel
-def _sphere_touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y: float, z: float, r: float) -> bool:
+@pure_kernel
+def _place(frame: F32, link: int, ball: F32, i: int) -> tuple[np.float32, np.float32, np.float32]:
+    """Return the centre of ball i of ``link`` in the base frame."""
+    cx = ball[i, 0]
+    cy = ball[i, 1]
+    cz = ball[i, 2]
+    x = frame[link, 0, 3] + frame[link, 0, 0] * cx + frame[link, 0, 1] * cy + frame[link, 0, 2] * cz
+    y = frame[link, 1, 3] + frame[link, 1, 0] * cx + frame[link, 1, 1] * cy + frame[link, 1, 2] * cz
+    z = frame[link, 2, 3] + frame[link, 2, 0] * cx + frame[link, 2, 1] * cy + frame[link, 2, 2] * cz
+    return x, y, z
+
+
+@pure_kernel
+def _touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y: float, z: float, radius: float) -> bool:
     """Tell whether a sphere in the base frame touches any sphere of ``link``."""
     robot = scene.robot
     frame = scratch.frame
-    bound = scratch.bound
-    reach = r + robot.bound[link, 3]
-    dx = x - bound[link, 0]
-    dy = y - bound[link, 1]
-    dz = z - bound[link, 2]
-    if dx * dx + dy * dy + dz * dz >= reach * reach:
-        return False
+    ball = robot.ball
     # Turn the point into the link's frame once instead of every sphere out of it.
     dx = x - frame[link, 0, 3]
     dy = y - frame[link, 1, 3]
@@ -127,70 +133,53 @@ def _sphere_touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y:
     u = frame[link, 0, 0] * dx + frame[link, 1, 0] * dy + frame[link, 2, 0] * dz
     v = frame[link, 0, 1] * dx + frame[link, 1, 1] * dy + frame[link, 2, 1] * dz
     w = frame[link, 0, 2] * dx + frame[link, 1, 2] * dy + frame[link, 2, 2] * dz
-    group = robot.group
-    sphere = robot.sphere
-    for g in range(robot.first_group[link], robot.first_group[link + 1]):
-        dx = u - group[g, 0]
-        dy = v - group[g, 1]
-        dz = w - group[g, 2]
-        reach = r + group[g, 3]
+    i = robot.first[link]
+    last = robot.first[link + 1]
+    while i < last:
+        dx = u - ball[i, 0]
+        dy = v - ball[i, 1]
+        dz = w - ball[i, 2]
+        reach = radius + ball[i, 3]
+        after = robot.skip[i]
         if dx * dx + dy * dy + dz * dz >= reach * reach:
-            continue
-        for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
-            dx = u - sphere[s, 0]
-            dy = v - sphere[s, 1]
-            dz = w - sphere[s, 2]
-            reach = r + sphere[s, 3]
-            if dx * dx + dy * dy + dz * dz < reach * reach:
-                return True
+            i = after
+        elif after == i + 1:
+            return True
+        else:
+            i += 1
     return False
 
 
-@kernel
+@pure_kernel
 def _links_touch(scene: Scene, scratch: Scratch, a: int, b: int) -> bool:
     """Tell whether any sphere of link ``a`` touches any of link ``b``."""
     robot = scene.robot
-    frame = scratch.frame
-    bound = scratch.bound
-    reach = robot.bound[a, 3] + robot.bound[b, 3]
-    dx = bound[a, 0] - bound[b, 0]
-    dy = bound[a, 1] - bound[b, 1]
-    dz = bound[a, 2] - bound[b, 2]
+    root = scratch.root
+    i = robot.first[a]
+    last = robot.first[a + 1]
+    if i == last or robot.first[b] == robot.first[b + 1]:
+        return False
+    reach = robot.ball[i, 3] + robot.ball[robot.first[b], 3]
+    dx = root[a, 0] - root[b, 0]
+    dy = root[a, 1] - root[b, 1]
+    dz = root[a, 2] - root[b, 2]
     if dx * dx + dy * dy + dz * dz >= reach * reach:
         return False
-    # The other link's bound in this link's frame.
-    dx = bound[b, 0] - frame[a, 0, 3]
-    dy = bound[b, 1] - frame[a, 1, 3]
-    dz = bound[b, 2] - frame[a, 2, 3]
-    u = frame[a, 0, 0] * dx + frame[a, 1, 0] * dy + frame[a, 2, 0] * dz
-    v = frame[a, 0, 1] * dx + frame[a, 1, 1] * dy + frame[a, 2, 1] * dz
-    w = frame[a, 0, 2] * dx + frame[a, 1, 2] * dy + frame[a, 2, 2] * dz
-    group = robot.group
-    sphere = robot.sphere
-    for g in range(robot.first_group[a], robot.first_group[a + 1]):
-        dx = u - group[g, 0]
-        dy = v - group[g, 1]
-        dz = w - group[g, 2]
-        reach = robot.bound[b, 3] + group[g, 3]
-        if dx * dx + dy * dy + dz * dz >= reach * reach:
-            continue
-        for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
-            dx = u - sphere[s, 0]
-            dy = v - sphere[s, 1]
-            dz = w - sphere[s, 2]
-            reach = robot.bound[b, 3] + sphere[s, 3]
-            if dx * dx + dy * dy + dz * dz >= reach * reach:
-                continue
-            cx, cy, cz = sphere[s, 0], sphere[s, 1], sphere[s, 2]
-            x = frame[a, 0, 3] + frame[a, 0, 0] * cx + frame[a, 0, 1] * cy + frame[a, 0, 2] * cz
-            y = frame[a, 1, 3] + frame[a, 1, 0] * cx + frame[a, 1, 1] * cy + frame[a, 1, 2] * cz
-            z = frame[a, 2, 3] + frame[a, 2, 0] * cx + frame[a, 2, 1] * cy + frame[a, 2, 2] * cz
-            if _sphere_touches_link(scene, scratch, b, x, y, z, sphere[s, 3]):
-                return True
+    frame = scratch.frame
+    ball = robot.ball
+    while i < last:
+        x, y, z = _place(frame, a, ball, i)
+        after = robot.skip[i]
+        if not _touches_link(scene, scratch, b, x, y, z, ball[i, 3]):
+            i = after
+        elif after == i + 1:
+            return True
+        else:
+            i += 1
     return False
 
 
-@kernel
+@pure_kernel
 def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
     """Tell whether ``q`` (n,) touches neither the world nor the arm itself.
 
@@ -198,54 +187,36 @@ def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
     """
     robot = scene.robot
     frame = scratch.frame
-    bound = scratch.bound
+    root = scratch.root
+    ball = robot.ball
     n = q.shape[0]
     link_frames(robot.offset, q, frame)
     # The hand is at work among the obstacles: it fails first, so it is asked first.
-    for step in range(n + 1):
-        link = n - step
-        own = frame[link]
-        # Level 0 is the link's bound, then come its groups, each followed by its spheres.
-        cx, cy, cz = robot.bound[link, 0], robot.bound[link, 1], robot.bound[link, 2]
-        x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
-        y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
-        z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
-        bound[link, 0] = x
-        bound[link, 1] = y
-        bound[link, 2] = z
-        if link == 0 or not touches(scene, ARM, x, y, z, robot.bound[link, 3], False):
-            continue
-        for g in range(robot.first_group[link], robot.first_group[link + 1]):
-            s = -1
-            last = robot.first_sphere[g + 1] - 1
-            while s <= last:
-                ball = robot.group[g] if s < 0 else robot.sphere[s]
-                cx, cy, cz = ball[0], ball[1], ball[2]
-                x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
-                y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
-                z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
-                hit = touches(scene, ARM, x, y, z, ball[3], s >= 0)
-                if s < 0:
-                    if not hit:
-                        break
-                    s = robot.first_sphere[g]
-                elif hit:
-                    return False
-                else:
-                    s += 1
+    for link in range(n, -1, -1):
+        i = robot.first[link]
+        last = robot.first[link + 1]
+        if i < last:
+            root[link, 0], root[link, 1], root[link, 2] = _place(frame, link, ball, i)
+        if link == 0:
+            break
+        while i < last:
+            x, y, z = _place(frame, link, ball, i)
+            after = robot.skip[i]
+            if not touches(scene, ARM, x, y, z, ball[i, 3], after == i + 1):
+                i = after
+            elif after == i + 1:
+                return False
+            else:
+                i += 1
     for t in range(robot.pair.shape[0]):
         if _links_touch(scene, scratch, robot.pair[t, 0], robot.pair[t, 1]):
             return False
-    own = frame[n]
-    for s in range(robot.held.shape[0]):
-        cx, cy, cz = robot.held[s, 0], robot.held[s, 1], robot.held[s, 2]
-        x = own[0, 3] + own[0, 0] * cx + own[0, 1] * cy + own[0, 2] * cz
-        y = own[1, 3] + own[1, 0] * cx + own[1, 1] * cy + own[1, 2] * cz
-        z = own[2, 3] + own[2, 0] * cx + own[2, 1] * cy + own[2, 2] * cz
-        if touches(scene, HELD, x, y, z, robot.held[s, 3], True):
+    for i in range(robot.held.shape[0]):
+        x, y, z = _place(frame, n, robot.held, i)
+        if touches(scene, HELD, x, y, z, robot.held[i, 3], True):
             return False
         for t in range(robot.held_link.shape[0]):
-            if _sphere_touches_link(scene, scratch, robot.held_link[t], x, y, z, robot.held[s, 3]):
+            if _touches_link(scene, scratch, robot.held_link[t], x, y, z, robot.held[i, 3]):
                 return False
     return True
 
@@ -274,24 +245,25 @@ def nearest_pair(scene: Scene, q: F32, pair: I64) -> np.float32:
     n = q.shape[0]
     frame = new_scratch(n).frame
     link_frames(robot.offset, q, frame)
-    arm = robot.sphere.shape[0]
-    count = arm + robot.held.shape[0]
-    place = np.empty((count, 4), np.float32)
-    owner = np.empty(count, np.int64)
-    for link in range(n + 1):
-        for g in range(robot.first_group[link], robot.first_group[link + 1]):
-            for s in range(robot.first_sphere[g], robot.first_sphere[g + 1]):
-                owner[s] = link
-    for s in range(count):
-        if s >= arm:
-            owner[s] = n + 1
-        link = min(owner[s], n)
-        ball = robot.sphere[s] if s < arm else robot.held[s - arm]
-        place[s, 3] = ball[3]
-        for i in range(3):
-            place[s, i] = frame[link, i, 3] + (
-                frame[link, i, 0] * ball[0] + frame[link, i, 1] * ball[1] + frame[link, i, 2] * ball[2]
+    place = np.empty((robot.ball.shape[0] + robot.held.shape[0], 4), np.float32)
+    owner = np.empty(place.shape[0], np.int64)
+    count = 0
+    arm = 0
+    for body in range(n + 2):
+        link = min(body, n)
+        begin = 0 if body > n else robot.first[link]
+        last = robot.held.shape[0] if body > n else robot.first[link + 1]
+        for s in range(begin, last):
+            if body <= n and robot.skip[s] != s + 1:
+                continue
+            place[count, 0], place[count, 1], place[count, 2] = _place(
+                frame, link, robot.held if body > n else robot.ball, s
             )
+            place[count, 3] = robot.held[s, 3] if body > n else robot.ball[s, 3]
+            owner[count] = body
+            count += 1
+        if body == n:
+            arm = count
     best = np.float32(1e9)
     pair[0] = 0
     pair[1] = -1

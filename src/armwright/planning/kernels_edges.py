@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from armwright.planning._arrays import Scene, Scratch
-from armwright.planning._jit import F32, U64, Flags, kernel
+from armwright.planning._jit import F32, U64, Flags, kernel, pure_kernel
 from armwright.planning.kernels_check import is_free, new_scratch
 from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_random import uniform
 
 
-@kernel
+@pure_kernel
 def edge_free(
     scene: Scene,
     a: F32,
@@ -71,7 +71,7 @@ def path_free(scene: Scene, path: F32, resolution: float) -> bool:
     return True
 
 
-@kernel
+@pure_kernel
 def distance(a: F32, b: F32) -> float:
     """Return the Euclidean distance [rad] of two configurations."""
     total = 0.0
@@ -81,7 +81,7 @@ def distance(a: F32, b: F32) -> float:
     return math.sqrt(total)
 
 
-@kernel
+@pure_kernel
 def path_length(path: F32) -> float:
     """Return the joint-space arc length [rad] of path (w, n)."""
     total = 0.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from armwright.planning._jit import F64, Floats, kernel
+from armwright.planning._jit import F64, Floats, pure_kernel
 
 
-@kernel
+@pure_kernel
 def link_frames(offset: Floats, q: Floats, frame: Floats) -> None:
     """Fill frame (n + 1, 3, 4) of every link in the base frame at q (n,); offset is (n, 3 or 4, 4)."""
     for i in range(3):
@@ -28,7 +28,7 @@ def link_frames(offset: Floats, q: Floats, frame: Floats) -> None:
             frame[k + 1, i, 3] = frame[k, i, 3] + r0 * offset[k, 0, 3] + r1 * offset[k, 1, 3] + r2 * offset[k, 2, 3]
 
 
-@kernel
+@pure_kernel
 def tool_poses(offset: F64, tool: F64, q: F64, frame: F64, out: F64) -> None:
     """Fill out (b, 4, 4), the tool frame in the base frame at q (b, n); frame (n + 1, 3, 4) is scratch."""
     n = q.shape[1]
@@ -44,7 +44,7 @@ def tool_poses(offset: F64, tool: F64, q: F64, frame: F64, out: F64) -> None:
         out[b, 3, 3] = 1.0
 
 
-@kernel
+@pure_kernel
 def copy_row(source: Floats, out: Floats) -> None:
     """Copy (n,) to (n,), whatever the precision; slice assignment would compile its error messages too."""
     for j in range(source.shape[0]):

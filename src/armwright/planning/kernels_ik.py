@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armwright.planning._jit import F64, I64, U64, kernel
+from armwright.planning._jit import F64, I64, U64, kernel, pure_kernel
 from armwright.planning.kernels_frames import copy_row, link_frames
 from armwright.planning.kernels_random import uniform
 
@@ -48,7 +48,7 @@ def new_ik_scratch(n: int) -> IkScratch:
     return IkScratch(np.empty((n + 1, 3, 4)), np.empty((6, n)), np.empty(6), np.empty((n, n)), np.empty(n))
 
 
-@kernel
+@pure_kernel
 def _solve_in_place(h: F64, g: F64) -> None:
     """Solve ``h x = g`` for symmetric positive h (lower triangle) by Cholesky; both are overwritten, g with x."""
     n = g.shape[0]
@@ -74,7 +74,7 @@ def _solve_in_place(h: F64, g: F64) -> None:
         g[i] = s / h[i, i]
 
 
-@kernel
+@pure_kernel
 def _pose_error(chain: ArmChain, target: F64, q: F64, scratch: IkScratch) -> tuple[float, float]:
     """Write the twist from the tool to ``target`` into the residual; return its distance [m] and angle [rad]."""
     n = q.shape[0]
@@ -114,7 +114,7 @@ def _pose_error(chain: ArmChain, target: F64, q: F64, scratch: IkScratch) -> tup
     return math.sqrt(residual[0] ** 2 + residual[1] ** 2 + residual[2] ** 2), angle
 
 
-@kernel
+@pure_kernel
 def solve_pose(chain: ArmChain, target: F64, q: F64, max_steps: int, scratch: IkScratch) -> tuple[bool, float, float]:
     """Move ``q`` (n,) in place until the tool is at ``target`` (4, 4); return ok, distance [m] and angle [rad] left."""
     n = q.shape[0]
@@ -169,7 +169,7 @@ def solve_pose(chain: ArmChain, target: F64, q: F64, max_steps: int, scratch: Ik
     return False, 1e9, 1e9
 
 
-@kernel
+@pure_kernel
 def largest_change(a: F64, b: F64) -> float:
     """Return the largest difference of any joint [rad]."""
     largest = 0.0

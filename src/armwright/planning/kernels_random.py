@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from armwright.planning._jit import U64, kernel
+from armwright.planning._jit import U64, pure_kernel
 
 
-@kernel
+@pure_kernel
 def uniform(state: U64) -> float:
     """Return a number in [0, 1) and advance ``state`` (1,)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from armwright.planning._arrays import CELLS_PER_M, HALF, POSITION, ROTATION, WorldArrays
-from armwright.planning._jit import F32, I64, kernel
+from armwright.planning._arrays import CELLS_PER_M, WorldArrays
+from armwright.planning._jit import F32, I64, kernel, pure_kernel
 from armwright.planning.kernels_check import part_distance
 
 
-@kernel
+@pure_kernel
 def _triangle_distance(t: F32, x: float, y: float, z: float) -> np.float32:
     """Return the squared distance [m^2] from a point to a triangle, rows of t (3, 3)."""
     e0x, e0y, e0z = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
@@ -144,34 +144,26 @@ def fill_shape_grid(
                         out[i, j, k] = depth
 
 
-@kernel
-def fill_coarse(world: WorldArrays, band: np.float32, near_reach: np.float32) -> None:
+@pure_kernel
+def fill_coarse(world: WorldArrays, cells: I64, near_reach: np.float32) -> None:
     """Lower the world's coarse distances where parts are nearer, and set the bits of parts within ``near_reach`` [m].
 
-    The caller has filled the distances with ``band`` [m], the bits with 0.
+    The caller has filled the distances with the band and the bits with 0; cells (p, 3, 2) are each part's first cell
+    and the one after its last, per axis.
     """
     coarse = world.coarse
     near = world.near
-    spacing = np.float32(1.0) / world.frame[CELLS_PER_M]
+    frame = world.frame
+    spacing = np.float32(1.0) / frame[CELLS_PER_M]
     half = np.float32(0.5)
-    low = np.empty(3, np.int64)
-    high = np.empty(3, np.int64)
-    for part in range(world.part.shape[0]):
-        for a in range(3):
-            extent = band
-            for b in range(3):
-                extent += abs(world.part[part, ROTATION + 3 * b + a]) * world.part[part, HALF + b]
-            middle = world.part[part, POSITION + a] - world.frame[a]
-            low[a] = max(0, math.floor((middle - extent) * world.frame[CELLS_PER_M]))
-            high[a] = min(coarse.shape[a] - 1, math.floor((middle + extent) * world.frame[CELLS_PER_M]))
+    for part in range(cells.shape[0]):
         bit = world.bit[part]
-        for i in range(low[0], high[0] + 1):
-            x = world.frame[0] + (i + half) * spacing
-            for j in range(low[1], high[1] + 1):
-                y = world.frame[1] + (j + half) * spacing
-                for k in range(low[2], high[2] + 1):
-                    z = world.frame[2] + (k + half) * spacing
-                    d = part_distance(world, part, x, y, z)
+        for i in range(cells[part, 0, 0], cells[part, 0, 1]):
+            x = frame[0] + (i + half) * spacing
+            for j in range(cells[part, 1, 0], cells[part, 1, 1]):
+                y = frame[1] + (j + half) * spacing
+                for k in range(cells[part, 2, 0], cells[part, 2, 1]):
+                    d = part_distance(world, part, x, y, frame[2] + (k + half) * spacing)
                     if d < coarse[i, j, k]:
                         coarse[i, j, k] = d
                     if d < near_reach:

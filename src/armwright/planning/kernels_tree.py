@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from armwright.planning._arrays import Scene
-from armwright.planning._jit import F32, I32, U64, kernel
+from armwright.planning._jit import F32, I32, U64, kernel, pure_kernel
 from armwright.planning.kernels_check import is_free, new_scratch
 from armwright.planning.kernels_edges import edge_free, path_free, shortcut
 from armwright.planning.kernels_frames import copy_row
@@ -23,7 +23,7 @@ NEAR_SHARE = 0.7
 NEAR_MARGIN_RAD = 1.2
 
 
-@kernel
+@pure_kernel
 def _nearest(nodes: F32, count: int, q: F32) -> tuple[int, float]:
     best = np.float32(1e30)
     index = 0

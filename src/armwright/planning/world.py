@@ -236,5 +236,10 @@ class WorldModel:
             bit=np.uint64(1) << np.minimum(np.arange(count), MAX_BITS - 1).astype(np.uint64),
             node=np.concatenate(nodes) if nodes else np.zeros(0, np.float32),
         )
-        fill_coarse(world, np.float32(BAND_M), np.float32(self._largest + slack))
+        turns = np.abs(table[:, ROTATION:POSITION].reshape(count, 3, 3))
+        extent = np.einsum("pba,pb->pa", turns, table[:, HALF:SCALE]) + BAND_M
+        middle = table[:, POSITION:HALF] - self._low
+        ends = np.stack([np.floor((middle - extent) / COARSE_CELL_M), np.ceil((middle + extent) / COARSE_CELL_M)], -1)
+        cells = np.clip(ends, 0, np.array(self._coarse.shape)[:, None]).astype(np.int64)
+        fill_coarse(world, cells, np.float32(self._largest + slack))
         return world
