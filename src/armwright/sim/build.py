@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from armwright.robots.bake import BakedRobot
 
 ARM_PREFIX = "arm/"
-_KEPT_MODELS = 16
+_KEPT_MODELS = 8
 _SPECKLE_M = 1e-7
 
 

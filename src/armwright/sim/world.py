@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +16,7 @@ from armwright.assets.scene import SceneSpec
 from armwright.core.camera import CameraModel
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
-from armwright.core.settings import RendererName
+from armwright.core.settings import RendererName, get_settings
 from armwright.sim._stage import TableShape
 from armwright.sim.arm import ArmOptions, SimulatedArm
 from armwright.sim.build import ARM_PREFIX, MODELS, BuiltScene, PhysicsOptions, model_digest
@@ -110,11 +112,10 @@ class World:
         station: str | Station | None = None,
         options: WorldOptions | None = None,
     ) -> None:
-        from armwright.robots.bake import baked_robot
         from armwright.robots.station import station as station_by_name
 
         self.options = options or WorldOptions()
-        baked = baked_robot(robot) if isinstance(robot, str) else robot
+        baked = _baked(robot, get_settings().cache_dir) if isinstance(robot, str) else robot
         place = station_by_name(station or scene.station) if station is None or isinstance(station, str) else station
         self.table = TableShape(
             center_m=place.table_center_m,
@@ -249,3 +250,11 @@ class World:
             )
             for name, mount in mounts.items()
         }
+
+
+@lru_cache(maxsize=8)
+def _baked(name: str, cache_dir: Path) -> BakedRobot:
+    """Load an arm once per process; its files are checked against their hashes each time it is loaded."""
+    from armwright.robots.bake import baked_robot
+
+    return baked_robot(name, cache_dir=cache_dir)

@@ -1,0 +1,213 @@
+"""`bench`: sentences × arms × grasp sources, fresh seeds, success and compliance with their intervals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from armwright.assets.scene import ParsedTask
+from armwright.core.errors import ArmwrightError, UsageError
+from armwright.generate.journal import Journal
+from armwright.generate.parsing import parse_sentence
+from armwright.generate.pool import cores, episode_seed, run_in_order, watchdog
+from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
+
+
+@dataclass(frozen=True)
+class BenchRequest:
+    """What to measure."""
+
+    sentences: tuple[str, ...]
+    robots: tuple[str, ...] = ("all",)
+    rollouts: int = 10
+    seed: int = 0
+    workers: int = 0
+    grasps: tuple[str, ...] = ("affordance",)
+    affordance: str = "oracle"
+
+    def arms(self) -> tuple[str, ...]:
+        """Return the arms by name.
+
+        Raises:
+            UnknownNameError: There is no such arm.
+        """
+        from armwright.robots.registry import load_spec, robot_names
+
+        names = robot_names() if "all" in self.robots else self.robots
+        for name in names:
+            load_spec(name)
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def total(self) -> int:
+        """Number of rollouts in all."""
+        return len(self.sentences) * len(self.arms()) * len(self.grasps) * self.rollouts
+
+
+@dataclass(frozen=True)
+class _Rollout:
+    sentence: str
+    parsed: ParsedTask
+    robot: str
+    grasps: str
+    affordance: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.robot}|{self.grasps}|{self.sentence}|{self.seed}"
+
+
+def run_bench(
+    request: BenchRequest,
+    out: Path,
+    *,
+    resume: bool = False,
+    update: Callable[..., None] = lambda done, note="": None,
+) -> ResultRecord:
+    """Run every cell and write ``out/result.json``.
+
+    Raises:
+        UsageError: No sentence, one that cannot be parsed, or wrong names.
+    """
+    started = time.perf_counter()
+    if not request.sentences:
+        raise UsageError("bench got no task.", hint='Give one or more with --task "SENTENCE".')
+    arms = request.arms()
+    parsed = {sentence: parse_sentence(sentence)[0] for sentence in request.sentences}
+    from armwright.affordance.registry import affordance_model
+    from armwright.grasping.sources import grasp_source
+    from armwright.robots.bake import baked_robot
+
+    affordance_model(request.affordance)
+    for name in request.grasps:
+        grasp_source(name)
+    identity = {
+        "sentences": list(request.sentences),
+        "robots": list(arms),
+        "grasps": list(request.grasps),
+        "affordance": request.affordance,
+        "seed": request.seed,
+    }
+    journal = Journal(out, identity, resume=resume)
+    for name in arms:
+        baked_robot(name)
+    done_keys = {entry["key"] for entry in journal.entries}
+    todo = (r for r in _rollouts(request, arms, parsed) if r.key not in done_keys)
+
+    def next_task(running: int) -> _Rollout | None:
+        return next(todo, None)
+
+    def done(entry: dict[str, Any]) -> None:
+        journal.add(entry)
+        update(len(journal.entries))
+
+    update(len(journal.entries))
+    run_in_order(_work, next_task, done, workers=request.workers or cores())
+    wanted = {r.key for r in _rollouts(request, arms, parsed)}
+    entries = sorted((e for e in journal.entries if e["key"] in wanted), key=lambda e: e["order"])
+    rows = bench_rows(
+        Outcome(
+            slice={"robot": e["robot"], "grasps": e["grasps"], "task": e["task"]},
+            success=e["success"],
+            compliance=e["compliance"] is not False,
+            failed_stage=e["failed"],
+        )
+        for e in entries
+    )
+    record = ResultRecord(
+        command="bench",
+        ok=True,
+        seed=request.seed,
+        wall_s=time.perf_counter() - started,
+        sim_s=sum(e["sim_s"] for e in entries),
+        versions=collect_versions(),
+        files={"journal": str(journal.path)},
+        extra={
+            "rollouts": request.rollouts,
+            "rows": [row.to_json() for row in rows],
+            "summary": bench_summary(rows),
+            "draws": sum(e["draws"] for e in entries),
+            "rejected_draws": sum(e["rejected"] for e in entries),
+        },
+    )
+    record.write(out / "result.json")
+    return record
+
+
+def _rollouts(request: BenchRequest, arms: tuple[str, ...], parsed: dict[str, ParsedTask]) -> Iterator[_Rollout]:
+    for robot in arms:
+        for grasps in request.grasps:
+            for sentence in request.sentences:
+                for index in range(request.rollouts):
+                    seed = episode_seed(request.seed, index)
+                    yield _Rollout(sentence, parsed[sentence], robot, grasps, request.affordance, seed)
+
+
+@lru_cache(maxsize=2)
+def _session(robot: str) -> Any:
+    from armwright.generate.session import Session
+
+    return Session.open(robot)
+
+
+def _work(rollout: _Rollout) -> dict[str, Any]:
+    from armwright.generate.episode import EpisodeRequest, run_episode
+
+    entry: dict[str, Any] = {
+        "key": rollout.key,
+        "order": [rollout.robot, rollout.grasps, rollout.sentence, rollout.seed],
+        "robot": rollout.robot,
+        "grasps": rollout.grasps,
+        "task": rollout.sentence,
+        "seed": rollout.seed,
+        "success": False,
+        "compliance": None,
+        "failed": None,
+        "detail": "",
+        "sim_s": 0.0,
+        "draws": 0,
+        "rejected": 0,
+    }
+    wanted = EpisodeRequest(rollout.parsed, rollout.seed, grasps=rollout.grasps, affordance=rollout.affordance)
+    try:
+        with watchdog():
+            episode = run_episode(_session(rollout.robot), wanted)
+    except ArmwrightError as error:
+        if error.exit_code != 1:
+            raise
+        return entry | {"failed": type(error).__name__.removesuffix("Error").lower(), "detail": str(error)}
+    last = next((s for s in episode.stages if not s.ok), None)
+    return entry | {
+        "success": episode.graded.success,
+        "compliance": episode.graded.compliance,
+        "failed": episode.failed_stage,
+        "detail": last.detail if last else episode.graded.detail,
+        "sim_s": episode.sim_s,
+        "draws": episode.draws,
+        "rejected": sum(episode.rejected.values()),
+    }
+
+
+def format_table(record: ResultRecord) -> str:
+    """Return the table of a bench record as text."""
+    rows, summary = record.extra["rows"], record.extra["summary"]
+    width = max([len(row["task"]) for row in rows] + [4])
+    lines = [f"{'task':<{width}}  {'robot':<8} {'both':>7}  {'95 %':>11}  success  comply  failures"]
+    for row in rows:
+        failures = ", ".join(f"{count} {stage}" for stage, count in row["failures"].items())
+        interval = f"{100 * row['low']:>4.0f}-{100 * row['high']:<4.0f} %"
+        lines.append(
+            f"{row['task']:<{width}}  {row['robot']:<8} {row['both']:>3}/{row['n']:<3}  {interval}"
+            f"  {row['success']:>7}  {row['compliance']:>6}  {failures}"
+        )
+    lines.append(
+        f"all: {summary['both']} of {summary['n']} ({100 * summary['rate']:.1f} %, 95 % interval "
+        f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f} %), success {summary['success']}, "
+        f"compliance {summary['compliance']}"
+    )
+    return "\n".join(lines)

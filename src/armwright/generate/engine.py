@@ -1,0 +1,198 @@
+"""`generate`: demonstrations of one sentence into a LeRobot dataset, in parallel, resumable, seeds in order."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from armwright.assets.scene import ParsedTask
+from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError
+from armwright.generate.journal import Journal
+from armwright.generate.parsing import parse_sentence
+from armwright.generate.pool import EpisodeTimeoutError, cores, episode_seed, run_in_order, watchdog
+from armwright.recording.result import ResultRecord, collect_versions
+
+# Attempts per wanted demonstration before a run gives up.
+MAX_ATTEMPTS_PER_EPISODE = 5
+MIN_ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class GenerateRequest:
+    """What to generate."""
+
+    sentence: str
+    episodes: int
+    robot: str = "franka"
+    seed: int = 0
+    workers: int = 0
+    images: bool = True
+    grasps: str = "affordance"
+    affordance: str = "oracle"
+    model: str | None = None
+    engine: str = "local"
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must not change when a run goes on; the number of episodes and workers may."""
+        value = asdict(self)
+        for name in ("episodes", "workers", "engine"):
+            value.pop(name)
+        return value
+
+
+@dataclass(frozen=True)
+class _Task:
+    request: GenerateRequest
+    parsed: ParsedTask
+    seed: int
+    folder: str
+
+
+def generate_dataset(
+    request: GenerateRequest,
+    out: Path,
+    *,
+    resume: bool = False,
+    update: Callable[..., None] = lambda done, note="": None,
+) -> ResultRecord:
+    """Run episodes until enough succeeded, and record those.
+
+    The dataset is a function of the request: seeds are tried in order, and what is kept are the successes of the
+    shortest prefix that holds enough of them, whatever the number of workers.
+
+    Args:
+        request: What to generate.
+        out: Folder; the dataset goes to ``out/dataset``.
+        resume: Go on with what the folder holds.
+        update: Called with the number of demonstrations so far.
+
+    Raises:
+        UsageError: Wrong names, or a folder that holds something else.
+        OutputError: The folder cannot be written.
+    """
+    started = time.perf_counter()
+    if request.engine != "local":
+        raise UnknownNameError("engine", request.engine, ("local",))
+    _check_names(request)
+    parsed, _ = parse_sentence(request.sentence, model=request.model)
+    journal = Journal(out, request.identity(), resume=resume)
+    from armwright.robots.bake import baked_robot
+
+    baked_robot(request.robot)  # once, before workers ask for it
+    tried = {entry["seed"]: entry for entry in journal.entries}
+    wins = sum(entry["ok"] for entry in tried.values())
+    update(wins)
+    state = {"next": 0, "wins": wins}
+    limit = max(MIN_ATTEMPTS, MAX_ATTEMPTS_PER_EPISODE * request.episodes)
+
+    def next_task(running: int) -> _Task | None:
+        if state["wins"] + running >= request.episodes:
+            return None
+        while state["next"] < limit:
+            seed = episode_seed(request.seed, state["next"])
+            state["next"] += 1
+            if seed not in tried:
+                return _Task(request, parsed, seed, str(out / "dataset"))
+        return None
+
+    def done(entry: dict[str, Any]) -> None:
+        journal.add(entry)
+        tried[entry["seed"]] = entry
+        state["wins"] += entry["ok"]
+        update(state["wins"])
+
+    run_in_order(_work, next_task, done, workers=request.workers or cores())
+    summary = _writer(request, str(out / "dataset")).finalize()
+    wall = time.perf_counter() - started
+    failures = Counter(entry["failed"] for entry in tried.values() if not entry["ok"])
+    record = ResultRecord(
+        command="generate",
+        ok=summary.episodes >= request.episodes,
+        seed=request.seed,
+        robot=request.robot,
+        wall_s=wall,
+        sim_s=sum(entry["sim_s"] for entry in tried.values()),
+        versions=collect_versions(),
+        files={"dataset": str(out / "dataset"), "journal": str(journal.path)},
+        extra={
+            "sentence": request.sentence,
+            "episodes": summary.episodes,
+            "frames": summary.frames,
+            "attempts": len(tried),
+            "failures": dict(failures.most_common()),
+            "episodes_per_hour": 3600 * (state["wins"] - wins) / wall,
+        },
+    )
+    record.write(out / "result.json")
+    return record
+
+
+def _check_names(request: GenerateRequest) -> None:
+    from armwright.affordance.registry import affordance_model
+    from armwright.grasping.sources import grasp_source
+    from armwright.robots.registry import load_spec
+
+    load_spec(request.robot)
+    affordance_model(request.affordance)
+    grasp_source(request.grasps)
+
+
+@lru_cache(maxsize=2)
+def _session(robot: str) -> Any:
+    from armwright.generate.session import Session
+
+    return Session.open(robot)
+
+
+@lru_cache(maxsize=4)
+def _writer_of(robot: str, images: bool, folder: str) -> Any:
+    from armwright.generate.record import dataset_schema
+    from armwright.recording.lerobot import DatasetWriter
+
+    return DatasetWriter(folder, dataset_schema(_session(robot), images=images))
+
+
+def _writer(request: GenerateRequest, folder: str) -> Any:
+    return _writer_of(request.robot, request.images, folder)
+
+
+def _work(task: _Task) -> dict[str, Any]:
+    """Run one episode in a worker; a success is on disk when this returns."""
+    from armwright.generate.episode import EpisodeRequest, run_episode
+    from armwright.generate.record import episode_data
+
+    request = task.request
+    writer = _writer(request, task.folder)
+    entry: dict[str, Any] = {"seed": task.seed, "ok": False, "failed": None, "wall_s": 0.0, "sim_s": 0.0}
+    if writer.has(task.seed, task.parsed.sentence):  # written before a kill, but not in the journal
+        return entry | {"ok": True}
+    session = _session(request.robot)
+    wanted = EpisodeRequest(task.parsed, task.seed, grasps=request.grasps, affordance=request.affordance)
+    started = time.perf_counter()
+    try:
+        with watchdog():
+            episode = run_episode(session, wanted)
+            entry |= {"sim_s": episode.sim_s, "failed": episode.failed_stage}
+            if episode.ok:
+                writer.add_episode(episode_data(session, episode, images=request.images))
+                entry["ok"] = True
+    except SceneError as error:
+        entry["failed"] = f"scene: {error.args[0]}"
+    except EpisodeTimeoutError as error:
+        entry["failed"] = f"timeout: {error.args[0]}"
+    except ArmwrightError as error:
+        if error.exit_code != 1:
+            raise
+        entry["failed"] = f"{type(error).__name__}: {error.args[0]}"
+    entry["wall_s"] = time.perf_counter() - started
+    return entry
+
+
+def with_workers(request: GenerateRequest, workers: int) -> GenerateRequest:
+    """Return the request with another number of workers."""
+    return replace(request, workers=workers)

@@ -1,0 +1,255 @@
+"""One episode: solve the scene, let it settle, do the primitives one after the other, grade from the states."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from armwright.affordance.registry import affordance_model
+from armwright.assets.placement import TableBounds
+from armwright.assets.scene import ParsedTask, PoseSpec, SceneSpec
+from armwright.control.protocols import StageReport
+from armwright.core.errors import SceneError
+from armwright.core.seeds import int_seed, rng_for
+from armwright.core.task import AffordanceQuery, Primitive
+from armwright.generate.session import Session
+from armwright.generate.solve import Solved, Workspace, solve_scene
+from armwright.grasping.sources import grasp_source
+from armwright.sim.oracle import OracleSource
+from armwright.sim.world import World
+from armwright.skills.context import GraspTrace, SkillContext, SkillOptions
+from armwright.skills.pick import pick
+from armwright.skills.place import hold, place, usable_for
+from armwright.skills.rank import Usable
+from armwright.tasks.evidence import observe
+from armwright.tasks.judge import EpisodeJudge, Graded
+from armwright.tasks.predicates import UPRIGHT_RAD
+
+# A scene whose objects move by more than this while settling was not at rest; it is drawn again.
+SETTLE_S = 0.4
+SETTLE_MOVED_M = 0.015
+SETTLE_TRIES = 6
+# Success is judged after release and this much settling.
+JUDGE_AFTER_S = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeRequest:
+    """What to do in one episode."""
+
+    parsed: ParsedTask
+    seed: int
+    grasps: str = "affordance"
+    affordance: str = "oracle"
+    skills: SkillOptions = field(default_factory=SkillOptions)
+    workspace: Workspace | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """What came of it.
+
+    Attributes:
+        scene: The solved scene, settled.
+        stages: What the skills report, one per primitive (fewer if one failed).
+        graded: What the judge says.
+        times_s: (start, end) in world time, per stage.
+        traces: Masks, grasps and their scores, per pick.
+        world: The world as the episode left it; its stream holds the whole episode.
+        draws, rejected: From solving the scene.
+        timing: Where the computing time went [s].
+        wall_s, sim_s: Duration.
+    """
+
+    request: EpisodeRequest
+    robot: str
+    scene: SceneSpec
+    stages: tuple[StageReport, ...]
+    graded: Graded
+    times_s: tuple[tuple[float, float], ...]
+    traces: tuple[GraspTrace, ...]
+    world: World
+    draws: int
+    rejected: dict[str, int]
+    timing: dict[str, float]
+    wall_s: float
+    sim_s: float
+
+    @property
+    def success(self) -> bool:
+        """The judged success."""
+        return self.graded.success
+
+    @property
+    def ok(self) -> bool:
+        """Success and, where a region is implied, compliance: the headline of every table."""
+        return self.graded.success and self.graded.compliance is not False
+
+    @property
+    def failed_stage(self) -> str | None:
+        """The stage that failed first and how, or None."""
+        for stage in self.stages:
+            if not stage.ok:
+                return f"{stage.name.split()[0]}: {stage.status}"
+        if not self.graded.success:
+            failed = next((s for s in self.graded.stages if not s.verdict.ok), None)
+            return f"judge: {failed.verdict.predicate.split('(')[0]}" if failed else "judge"
+        return None if self.ok else "compliance"
+
+
+def run_episode(session: Session, request: EpisodeRequest) -> Episode:
+    """Run one episode.
+
+    Raises:
+        SceneError: No scene could be solved for the sentence and this seed.
+    """
+    started = time.perf_counter()
+    timing: dict[str, float] = {}
+    space = request.workspace or Workspace.of(session.robot.spec)
+    solved, world, draws, rejected = _settled_world(session, request, space, timing)
+    seed = int_seed(request.seed, "planner")
+    session.planner.seed = seed
+    session.planner.detach()
+    ctx = SkillContext(
+        arm=world.arm,
+        clock=world.clock,
+        gripper=session.robot.spec.gripper,
+        planner=session.planner,
+        scene=OracleSource(world),
+        affordance=affordance_model(request.affordance),
+        grasp_source=grasp_source(request.grasps),
+        rng=rng_for(request.seed, "skills"),
+        bounds=TableBounds(space.x_m, space.y_m),
+        options=request.skills,
+        timing=timing,
+    )
+    began = world.clock.now_s
+    stages, times = _do_primitives(ctx, request.parsed, world)
+    world.clock.sleep(JUDGE_AFTER_S)
+    judged = time.perf_counter()
+    graded = grade_world(world, request.parsed, solved, since_s=began)
+    timing["judge"] = time.perf_counter() - judged
+    if not all(s.ok for s in stages) and graded.success:
+        stages = (*stages, StageReport("judge", True, "done", "the task succeeded although a stage gave up"))
+    return Episode(
+        request=request,
+        robot=session.robot.spec.name,
+        scene=solved.scene,
+        stages=tuple(stages),
+        graded=graded,
+        times_s=tuple(times),
+        traces=tuple(ctx.traces),
+        world=world,
+        draws=draws,
+        rejected=rejected,
+        timing=timing,
+        wall_s=time.perf_counter() - started,
+        sim_s=world.clock.now_s - began,
+    )
+
+
+def grade_world(world: World, parsed: ParsedTask, solved: Solved, *, since_s: float) -> Graded:
+    """Grade an episode from the sampled states since ``since_s``, the last of which is its end."""
+    judge = EpisodeJudge(parsed.primitives, parsed.queries, solved.objects, world.arm.pose_world_base)
+    now = world.snapshot()
+    for sample in world.stream(since_s - 1e-9):
+        world.set_state(time_s=sample.stamp_s, qpos=sample.qpos, qvel=sample.qvel, ctrl=sample.ctrl)
+        judge.observe(world.truth)
+    graded = judge.finish(world.truth)
+    world.restore(now)
+    return graded
+
+
+def _settled_world(
+    session: Session, request: EpisodeRequest, space: Workspace, timing: dict[str, float]
+) -> tuple[Solved, World, int, dict[str, int]]:
+    """Solve, build, let it settle; draw again where something fell over or slid."""
+    draws = 0
+    rejected: dict[str, int] = {}
+    for attempt in range(SETTLE_TRIES):
+        started = time.perf_counter()
+        seed = int_seed(request.seed, "scene", attempt)
+        solved = solve_scene(request.parsed, session.library, seed=seed, reach=session.reach, workspace=space)
+        timing["solve scene"] = timing.get("solve scene", 0.0) + time.perf_counter() - started
+        draws += solved.draws
+        for reason, count in solved.rejected.items():
+            rejected[reason] = rejected.get(reason, 0) + count
+        started = time.perf_counter()
+        world = session.world(solved)
+        timing["build world"] = timing.get("build world", 0.0) + time.perf_counter() - started
+        started = time.perf_counter()
+        world.clock.sleep(SETTLE_S)
+        problem = _unsettled(world, solved)
+        timing["settle"] = timing.get("settle", 0.0) + time.perf_counter() - started
+        if not problem:
+            nodes = tuple(
+                n.model_copy(update={"pose": PoseSpec.from_pose(world.truth.pose(n.id))}) for n in solved.scene.objects
+            )
+            scene = solved.scene.model_copy(update={"objects": nodes})
+            return Solved(scene, solved.objects, solved.draws, solved.rejected), world, draws, rejected
+        rejected[problem] = rejected.get(problem, 0) + 1
+    worst = max(rejected, key=lambda key: rejected[key])
+    raise SceneError(f"the scene did not come to rest in {SETTLE_TRIES} tries: {worst}.", hint="Try another seed.")
+
+
+def _unsettled(world: World, solved: Solved) -> str:
+    evidence = observe(world.truth, solved.objects, world.arm.pose_world_base)
+    for node in solved.scene.objects:
+        assert node.pose is not None
+        before, seen = node.pose.to_pose(), evidence.objects[node.id]
+        tilt = np.arccos(np.clip((before.rotation[:, 2] @ seen.pose_world.rotation[:, 2]), -1, 1))
+        if before.distance_to(seen.pose_world) > SETTLE_MOVED_M or tilt > UPRIGHT_RAD:
+            return f"{node.id}: moved while settling"
+    for relation in solved.scene.relations:
+        if relation.relation in ("on", "in") and relation.object not in evidence.carriers(relation.subject):
+            return f"{relation.subject}: not {relation.relation} {relation.object} after settling"
+    return ""
+
+
+def _do_primitives(
+    ctx: SkillContext, parsed: ParsedTask, world: World
+) -> tuple[tuple[StageReport, ...], list[tuple[float, float]]]:
+    stages: list[StageReport] = []
+    times: list[tuple[float, float]] = []
+    queries = list(parsed.queries)
+    for index, primitive in enumerate(parsed.primitives):
+        began = world.clock.now_s
+        report = _do(ctx, primitive, parsed.primitives[index + 1 :], queries)
+        stages.append(report)
+        times.append((began, world.clock.now_s))
+        if not report.ok:
+            break
+    return tuple(stages), times
+
+
+def _do(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    if primitive.name == "pick":
+        query = next((q for q in queries if q.object == primitive.object and q.role == "grasp"), None)
+        if query is None:
+            return StageReport(f"pick {primitive.object}", False, "no_query", "no region to grasp was queried")
+        return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following))
+    if primitive.name in ("place", "hold") and (ctx.held is None or ctx.held.object_id != primitive.object):
+        return StageReport(
+            f"{primitive.name} {primitive.object}", False, "nothing_held", f"{primitive.object} is not held"
+        )
+    if primitive.name == "place":
+        return place(ctx, primitive.target, primitive.relation or "on")
+    if primitive.name == "hold":
+        return hold(ctx, primitive.target, primitive.relation)
+    detail = f"{primitive.name} is understood but not executed yet"
+    return StageReport(f"{primitive.name} {primitive.object}", False, "skill_not_available", detail)
+
+
+def _look_ahead(ctx: SkillContext, object_id: str, following: Sequence[Primitive]) -> Usable | None:
+    """A grasp must also serve the next thing that is done with the object."""
+    step: Callable[[Primitive], bool] = lambda p: p.object == object_id and p.name in ("place", "hold")  # noqa: E731
+    following_step = next((p for p in following if step(p)), None)
+    if following_step is None or following_step.relation is None:
+        return None
+    gap = ctx.options.place_gap_m if following_step.name == "place" else 0.0
+    return usable_for(ctx, object_id, following_step.target, following_step.relation, gap_m=gap)

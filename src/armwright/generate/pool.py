@@ -1,0 +1,110 @@
+"""Episodes in parallel: worker processes that keep a session each, watched, and handed seeds in order."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from armwright.core.errors import ArmwrightError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+# An episode takes seconds; one that takes this long is stuck and its seed is recorded as bad.
+WATCHDOG_S = 180.0
+# Seeds of one run; runs with different --seed never share one.
+SEEDS_PER_RUN = 1_000_000
+
+
+class EpisodeTimeoutError(ArmwrightError):
+    """An episode ran into the watchdog."""
+
+    exit_code = 1
+
+
+def episode_seed(seed: int, index: int) -> int:
+    """Return the seed of an episode; unique over runs and indices."""
+    if not 0 <= index < SEEDS_PER_RUN:
+        raise ArmwrightError(f"episode {index} is outside 0 to {SEEDS_PER_RUN - 1}.")
+    return seed * SEEDS_PER_RUN + index
+
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def watchdog(limit_s: float = WATCHDOG_S) -> Iterator[None]:
+    """Raise `EpisodeTimeoutError` in the main thread when the block takes longer than ``limit_s``."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(signum: int, frame: object) -> None:
+        raise EpisodeTimeoutError(f"the episode did not end within {limit_s:.0f} s.")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _start_worker(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+
+
+def _die_with(parent: int) -> None:
+    """End this worker when the process that started it is gone, however it went."""
+    import time
+
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def run_in_order(
+    work: Callable[[Task], Result],
+    next_task: Callable[[int], Task | None],
+    done: Callable[[Result], None],
+    *,
+    workers: int,
+) -> None:
+    """Hand out tasks until ``next_task`` has none, in this process or in several.
+
+    Args:
+        work: A function of a module, so that workers can import it.
+        next_task: Number of tasks under way -> the next task, or None to wait (or to end, when none is under way).
+        done: Called in this process with each result.
+        workers: Processes; 1 works here.
+    """
+    if workers <= 1:
+        while (task := next_task(0)) is not None:
+            done(work(task))
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(os.getpid(),))
+    running: set[Future[Any]] = set()
+    try:
+        while True:
+            while len(running) < workers and (task := next_task(len(running))) is not None:
+                running.add(pool.submit(work, task))
+            if not running:
+                return
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                done(future.result())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in list((pool._processes or {}).values()):
+            process.terminate()

@@ -1,0 +1,97 @@
+"""Replay recorded episodes: rebuild the scene from its record, play, and let the judge grade again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from armwright.assets.library import default_library
+from armwright.assets.model import ObjectModel
+from armwright.assets.scene import ParsedTask, SceneSpec
+from armwright.generate.session import Session
+from armwright.generate.solve import Solved
+from armwright.recording.reader import DatasetReader, EpisodeRecord
+from armwright.recording.replay import Grade, ReplayReport, replay_dataset as replay_all
+from armwright.sim.world import World
+from armwright.tasks.judge import EpisodeJudge
+
+
+class _Judge:
+    """The episode's judge on the replaying world."""
+
+    def __init__(self, world: World, record: EpisodeRecord) -> None:
+        parsed = _parsed(record)
+        self._world = world
+        self._judge = EpisodeJudge(parsed.primitives, parsed.queries, world.objects, world.arm.pose_world_base)
+
+    def observe(self) -> None:
+        self._judge.observe(self._world.truth)
+
+    def grade(self) -> Grade:
+        graded = self._judge.finish(self._world.truth)
+        return Grade(graded.success, graded.compliance)
+
+
+def _parsed(record: EpisodeRecord) -> ParsedTask:
+    return ParsedTask.model_validate({**record.task, "scene": record.scene})
+
+
+def scene_objects(scene: SceneSpec) -> dict[str, ObjectModel]:
+    """Rebuild the objects of a solved scene from the library."""
+    library = default_library()
+    return {
+        node.id: library.build(node.category, instance=node.instance or 0, attributes=node.attributes)
+        for node in scene.objects
+    }
+
+
+@lru_cache(maxsize=2)
+def _session(robot: str) -> Session:
+    return Session.open(robot)
+
+
+def replay_dataset(
+    folder: Path, *, limit: int = 0, update: Callable[..., None] = lambda done, note="": None
+) -> dict[str, Any]:
+    """Replay a dataset from its states and from its actions, and return both shares.
+
+    Args:
+        folder: The dataset.
+        limit: How many episodes; 0 means all.
+        update: Called with the number of replayed episodes.
+    """
+    reader = DatasetReader(folder)
+    count = len(reader) if limit <= 0 else min(limit, len(reader))
+    finished = 0
+
+    def make_world(record: EpisodeRecord) -> World:
+        scene = SceneSpec.model_validate(record.scene)
+        session = _session(str(record.extra["robot"]))
+        return session.world(Solved(scene, scene_objects(scene), 0))
+
+    def progress(report: ReplayReport) -> None:
+        nonlocal finished
+        finished += 1
+        update(finished / 2)
+
+    reports, shares = replay_all(
+        reader, make_world=make_world, make_judge=_Judge, episodes=range(count), progress=progress
+    )
+    by_kind = {share.kind: share for share in shares}
+    return {
+        "schema": "armwright.result/1",
+        "command": "dataset replay",
+        "ok": by_kind["states"].same == count,
+        "episodes": count,
+        "states_identical": by_kind["states"].same,
+        "actions_same_grade": by_kind["actions"].same,
+        "shares": [asdict(share) for share in shares],
+        "different": [_short(report) for report in reports if not report.ok],
+    }
+
+
+def _short(report: ReplayReport) -> dict[str, Any]:
+    return {"episode": report.episode, "kind": report.kind, "status": report.status, "detail": report.detail}

@@ -1,0 +1,106 @@
+"""`run`: one episode with everything to look at: report, video, dataset, result record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from armwright.core.errors import UsageError
+from armwright.core.files import ensure_writable
+from armwright.generate.episode import Episode, EpisodeRequest, run_episode
+from armwright.generate.parsing import parse_sentence, parsed_record
+from armwright.generate.record import CAMERAS, FPS, camera_images, dataset_schema, episode_data
+from armwright.generate.session import Session
+from armwright.recording.lerobot import DatasetWriter
+from armwright.recording.result import ResultRecord, StageRecord, collect_versions
+from armwright.recording.video import side_by_side, write_video
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What to run."""
+
+    sentence: str
+    robot: str = "franka"
+    seed: int = 0
+    grasps: str = "affordance"
+    affordance: str = "oracle"
+    model: str | None = None
+    images: bool = True
+
+
+def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] = lambda text: None) -> ResultRecord:
+    """Run a sentence once and write ``report.html``, ``episode.mp4``, ``result.json`` and ``dataset/``.
+
+    Raises:
+        UsageError: Wrong names or a sentence that asks for something impossible.
+        OutputError: The folder cannot be written.
+        SceneError: No scene could be solved.
+    """
+    started = time.perf_counter()
+    parsed, use = parse_sentence(request.sentence, model=request.model)
+    if (out / "result.json").exists():
+        raise UsageError(f"{out} already holds a result.", hint="Choose another folder with --out.")
+    ensure_writable(out)
+    for text in parsed.not_understood:
+        progress(f"not understood: {text!r}")
+    session = Session.open(request.robot, progress=progress)
+    wanted = EpisodeRequest(parsed, request.seed, grasps=request.grasps, affordance=request.affordance)
+    episode = run_episode(session, wanted)
+    files = {"report": str(out / "report.html")}
+    writer = DatasetWriter(out / "dataset", dataset_schema(session, images=request.images))
+    writer.add_episode(episode_data(session, episode, images=request.images))
+    writer.finalize()
+    files["dataset"] = str(out / "dataset")
+    if request.images:
+        since = episode.times_s[0][0] - 1e-9
+        streams = [camera_images(episode, name, since) for name in CAMERAS]
+        write_video(out / "episode.mp4", side_by_side(*streams), fps=FPS)
+        files["video"] = str(out / "episode.mp4")
+    record = _record(request, episode, files, parsed_record(parsed, use), wall_s=time.perf_counter() - started)
+    from armwright.generate.report import write_episode_report
+
+    write_episode_report(out / "report.html", session, episode, record, images=request.images)
+    record = record.model_copy(update={"wall_s": time.perf_counter() - started})
+    record.write(out / "result.json")
+    return record
+
+
+def _record(
+    request: RunRequest, episode: Episode, files: dict[str, str], parsed: dict[str, object], *, wall_s: float
+) -> ResultRecord:
+    judged = tuple(
+        StageRecord(
+            name=f"judge {stage.verdict.predicate}",
+            ok=stage.verdict.ok,
+            status="holds" if stage.verdict.ok else "fails",
+            detail=stage.verdict.detail,
+        )
+        for stage in episode.graded.stages
+    )
+    return ResultRecord(
+        command="run",
+        ok=episode.ok,
+        stages=(*map(StageRecord.from_report, episode.stages), *judged),
+        seed=request.seed,
+        robot=request.robot,
+        success=episode.graded.success,
+        compliance=episode.graded.compliance,
+        wall_s=wall_s,
+        sim_s=episode.sim_s,
+        versions=collect_versions(),
+        files=files,
+        extra={
+            "sentence": request.sentence,
+            "grasps": request.grasps,
+            "affordance": request.affordance,
+            "scene_source": "oracle",
+            "parsed": {key: parsed[key] for key in ("objects", "relations", "primitives", "queries", "not_understood")},
+            "scene": episode.scene.model_dump(mode="json", by_alias=True),
+            "compliance_shares": dict(episode.graded.shares),
+            "draws": episode.draws,
+            "rejected_draws": episode.rejected,
+        },
+    )

@@ -1,0 +1,77 @@
+"""What one process keeps between episodes: the baked arm, its planner, the library, compiled worlds."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from armwright.assets.library import Library, default_library
+from armwright.assets.scene import ParsedTask
+from armwright.core.pose import Array, Pose
+from armwright.generate.solve import Solved
+from armwright.planning.planner import Planner
+from armwright.robots.bake import BakedRobot, baked_robot
+from armwright.sim.world import World, WorldOptions
+
+# Compiled scenes kept per process; one takes a few tens of megabytes.
+WORLDS_KEPT = 8
+# Directions of approach that a hand may come from, as the tool's z in the base frame.
+APPROACHES = ((0.0, 0.0, -1.0), (0.7, 0.0, -0.7), (0.0, 0.7, -0.7), (0.0, -0.7, -0.7), (1.0, 0.0, 0.0))
+
+
+@dataclass(eq=False)
+class Session:
+    """One arm in one station, with everything that is worth keeping between episodes."""
+
+    robot: BakedRobot
+    library: Library
+    planner: Planner
+    options: WorldOptions
+    _worlds: OrderedDict[tuple[object, ...], World] = field(default_factory=OrderedDict)
+
+    @classmethod
+    def open(cls, robot: str, *, options: WorldOptions | None = None, progress: object = None) -> Session:
+        """Load (or bake, the first time) an arm and make its planner."""
+        baked = baked_robot(robot, progress=progress)  # type: ignore[arg-type]
+        planner = Planner(baked.kinematics, opening_m=baked.spec.gripper.opening_m[1])
+        return cls(baked, default_library(), planner, options or WorldOptions())
+
+    def world(self, solved: Solved) -> World:
+        """Return a world in the solved scene's initial state, compiled only if its instances are new."""
+        key = tuple((n.id, n.category, n.instance, tuple(sorted(n.attributes.items()))) for n in solved.scene.objects)
+        world = self._worlds.get(key)
+        if world is None:
+            world = World(solved.scene, objects=solved.objects, robot=self.robot, options=self.options)
+            self._worlds[key] = world
+            while len(self._worlds) > WORLDS_KEPT:
+                self._worlds.popitem(last=False)
+        else:
+            self._worlds.move_to_end(key)
+            world.reset(solved.scene)
+        return world
+
+    def reach(self, points_base_m: Array) -> np.ndarray:
+        """Return (n,) whether the tool gets to each point (n, 3) in the base frame from any usual direction."""
+        frames = np.stack([_look(np.asarray(d, float)) for d in APPROACHES])
+        points = np.asarray(points_base_m, float)
+        poses = np.tile(frames, (len(points), 1, 1))
+        poses[:, :3, 3] = np.repeat(points, len(frames), axis=0)
+        found = self.planner.ik(poses, n_seeds=6, max_solutions=1)
+        return np.asarray((found.count > 0).reshape(len(points), -1).any(1))
+
+
+def _look(z: Array) -> Array:
+    z = z / np.linalg.norm(z)
+    helper = np.array([0.0, 1.0, 0.0]) if abs(z[1]) < 0.6 else np.array([1.0, 0.0, 0.0])
+    x = np.cross(helper, z)
+    x /= np.linalg.norm(x)
+    return Pose.from_rotation(np.stack([x, np.cross(z, x), z], axis=1)).matrix()
+
+
+def describe(parsed: ParsedTask) -> str:
+    """Return the primitives as one line, for logs."""
+    return ", ".join(
+        f"{p.name} {p.object}" + (f" {p.relation} {p.target}" if p.target else "") for p in parsed.primitives
+    )

@@ -1,0 +1,265 @@
+"""Solve a scene: draw instances and poses until every relation holds, nothing overlaps and the arm can reach (§3.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from armwright.assets.catalog import category_info
+from armwright.assets.footprint import Footprint
+from armwright.assets.library import Library
+from armwright.assets.model import ObjectModel
+from armwright.assets.placement import TableBounds, placements
+from armwright.assets.scene import ObjectSpec, ParsedTask, PoseSpec, SceneSpec
+from armwright.core.errors import SceneError
+from armwright.core.pose import Pose
+from armwright.core.seeds import rng_for
+from armwright.robots.spec import RobotSpec
+
+# Instances of a category that scenes draw from; a finite pool lets workers keep compiled scenes.
+INSTANCES = 24
+MAX_DRAWS = 400
+# Room for an open finger between any two things.
+MARGIN_M = 0.025
+# Things larger than this stand at the side and face the arm, so that the work area stays free.
+LARGE_M = 0.24
+
+Reach = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A scene with instances and poses, and what was thrown away on the way.
+
+    Attributes:
+        scene: Every object has an instance and a pose.
+        objects: Id -> geometry.
+        draws: Poses drawn in all.
+        rejected: Reason -> count.
+    """
+
+    scene: SceneSpec
+    objects: Mapping[str, ObjectModel]
+    draws: int
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The part of the table that a scene uses, seen from the arm's base at the origin [m].
+
+    Attributes:
+        x_m, y_m: Limits of the table top.
+        window_m, window_rad: Polar position of the middle of the manipulated object's window.
+        near_m, far_m: Distances between which references stand.
+        spread_rad: Angles between which references stand.
+        large_rad: Angle at which large things stand, facing the base.
+        front_m: Distance of a large thing's front.
+    """
+
+    x_m: tuple[float, float] = (0.18, 1.10)
+    y_m: tuple[float, float] = (-0.75, 0.75)
+    window_m: float = 0.50
+    window_rad: float = -0.30
+    near_m: float = 0.40
+    far_m: float = 0.62
+    spread_rad: tuple[float, float] = (-0.1, 0.80)
+    large_rad: tuple[float, float] = (0.62, 0.85)
+    front_m: tuple[float, float] = (0.46, 0.52)
+
+    @classmethod
+    def of(cls, spec: RobotSpec) -> Workspace:
+        """Return the workspace around the distance at which an arm works best."""
+        middle = float(np.hypot(*spec.workspace_center_m))
+        return cls(window_m=middle, near_m=middle - 0.10, far_m=middle + 0.10, front_m=(middle - 0.06, middle + 0.01))
+
+
+def draw_instances(parsed: ParsedTask, library: Library, seed: int) -> tuple[dict[str, ObjectModel], dict[str, int]]:
+    """Draw an instance per object from the library, by the object's name and the seed."""
+    models, instances = {}, {}
+    for node in parsed.scene.objects:
+        instance = node.instance
+        if instance is None:
+            instance = int(rng_for(seed, "instance", node.id).integers(INSTANCES))
+        instances[node.id] = instance
+        models[node.id] = library.build(node.category, instance=instance, attributes=node.attributes)
+    return models, instances
+
+
+def solve_scene(
+    parsed: ParsedTask, library: Library, *, seed: int, reach: Reach, workspace: Workspace | None = None
+) -> Solved:
+    """Place every object by rejection sampling.
+
+    Args:
+        parsed: The sentence's meaning.
+        library: Where instances come from.
+        seed: Decides instances and poses.
+        reach: (n, 3) points in the arm's base frame -> (n,) bool, whether a hand can get there.
+        workspace: Where things may stand.
+
+    Raises:
+        SceneError: No arrangement was found; the message names the object and the commonest reason.
+    """
+    space = workspace or Workspace()
+    models, instances = draw_instances(parsed, library, seed)
+    rng = rng_for(seed, "layout")
+    rejected: Counter[str] = Counter()
+    draws = 0
+    order = _order(parsed, models)
+    reference = {p.object: p for p in parsed.primitives if p.target}
+    for _ in range(MAX_DRAWS):
+        poses: dict[str, Pose] = {}
+        prints: dict[str, Footprint] = {}
+        failed = ""
+        for node in order:
+            for _ in range(12):
+                draws += 1
+                pose = _propose(node, parsed, models, poses, rng, space)
+                reason = _refuse(node, pose, models, poses, prints, parsed, reach, space)
+                if not reason:
+                    break
+                rejected[f"{node.id}: {reason}"] += 1
+            else:
+                failed = node.id
+                break
+            assert pose is not None
+            poses[node.id] = pose
+            prints[node.id] = Footprint.from_model(models[node.id], pose)
+        if failed:
+            continue
+        if not _targets_reachable(parsed, models, poses, reach):
+            rejected["target: out of reach"] += 1
+            continue
+        nodes = tuple(
+            node.model_copy(update={"instance": instances[node.id], "pose": PoseSpec.from_pose(poses[node.id])})
+            for node in parsed.scene.objects
+        )
+        return Solved(parsed.scene.model_copy(update={"objects": nodes}), models, draws, dict(rejected))
+    worst = rejected.most_common(1)[0][0] if rejected else "nothing could be drawn"
+    raise SceneError(
+        f"no arrangement of {', '.join(n.id for n in order)} was found in {draws} draws; most often {worst}.",
+        hint="Name fewer or smaller objects, or drop a relation." if len(reference) < 6 else "Name fewer objects.",
+    )
+
+
+def _order(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> list[ObjectSpec]:
+    """Supports before what stands on them, large before small, references before what is moved."""
+    above = {r.subject: r.object for r in parsed.scene.relations}
+
+    def depth(object_id: str, seen: frozenset[str] = frozenset()) -> int:
+        if object_id in seen:
+            raise SceneError(f"the relations around {object_id} go in a circle.", hint="Say where one of them stands.")
+        return 1 + depth(above[object_id], seen | {object_id}) if object_id in above else 0
+
+    def size(object_id: str) -> float:
+        low, high = models[object_id].bounds_m
+        return float(np.prod((high - low)[:2]))
+
+    return sorted(parsed.scene.objects, key=lambda n: (depth(n.id), n.manipulated, -size(n.id)))
+
+
+def _is_large(model: ObjectModel) -> bool:
+    low, high = model.bounds_m
+    return model.static and float((high - low).max()) > LARGE_M
+
+
+def _propose(
+    node: ObjectSpec,
+    parsed: ParsedTask,
+    models: Mapping[str, ObjectModel],
+    poses: Mapping[str, Pose],
+    rng: np.random.Generator,
+    space: Workspace,
+) -> Pose | None:
+    model = models[node.id]
+    bottom = -float(model.bounds_m[0][2])
+    relation = next((r for r in parsed.scene.relations if r.subject == node.id), None)
+    if relation is not None:
+        found = placements(
+            model,
+            models[relation.object],
+            relation.relation,
+            rng=rng,
+            n=6,
+            pose_world_target=poses[relation.object],
+            bounds=TableBounds(space.x_m, space.y_m),
+        )
+        return found[int(rng.integers(len(found)))].pose_world_object if found else None
+    if _is_large(model):
+        angle = rng.uniform(*space.large_rad) * (1 if _side(node, parsed) else -1)
+        front = -float(model.bounds_m[0][0])
+        xy = _polar(rng.uniform(*space.front_m) + front, angle)
+        return Pose.from_yaw([*xy, bottom], angle)
+    if node.manipulated:
+        window = parsed.scene.window
+        movers = [n.id for n in parsed.scene.objects if n.manipulated]
+        rank = movers.index(node.id)
+        center = _polar(space.window_m, space.window_rad + 0.30 * rank)
+        xy = center + rng.uniform(-0.5, 0.5, 2) * window.size_m
+        yaw = _nominal_yaw(node) + np.deg2rad(rng.uniform(-0.5, 0.5) * window.yaw_deg)
+        return Pose.from_yaw([*xy, bottom], yaw)
+    xy = _polar(rng.uniform(space.near_m, space.far_m), rng.uniform(*space.spread_rad))
+    return Pose.from_yaw([*xy, bottom], rng.uniform(-np.pi, np.pi) if not category_info(node.category).static else 0.0)
+
+
+def _side(node: ObjectSpec, parsed: ParsedTask) -> bool:
+    """Large things alternate between the left and the right side of the arm."""
+    large = [n.id for n in parsed.scene.objects if category_info(n.category).static]
+    return large.index(node.id) % 2 == 0 if node.id in large else True
+
+
+def _nominal_yaw(node: ObjectSpec) -> float:
+    """Handles (an object's +x) point to the arm's right, where nothing else stands."""
+    return -np.pi / 2 if "Graspable Handle" in category_info(node.category).regions else 0.0
+
+
+def _refuse(
+    node: ObjectSpec,
+    pose: Pose | None,
+    models: Mapping[str, ObjectModel],
+    poses: Mapping[str, Pose],
+    prints: Mapping[str, Footprint],
+    parsed: ParsedTask,
+    reach: Reach,
+    space: Workspace,
+) -> str:
+    if pose is None:
+        return "no place in that relation"
+    mine = Footprint.from_model(models[node.id], pose)
+    if not TableBounds(space.x_m, space.y_m).contains(mine.outline_m):
+        return "off the table"
+    carried = {r.object for r in parsed.scene.relations if r.subject == node.id}
+    for other, other_print in prints.items():
+        if other not in carried and mine.overlaps(other_print, margin_m=MARGIN_M):
+            return "overlap"
+    if node.manipulated:
+        low, high = models[node.id].bounds_m
+        middle = pose.transform(0.5 * (low + high))
+        if not bool(reach(middle[None])[0]):
+            return "out of reach"
+    return ""
+
+
+def _targets_reachable(
+    parsed: ParsedTask, models: Mapping[str, ObjectModel], poses: Mapping[str, Pose], reach: Reach
+) -> bool:
+    points = []
+    for primitive in parsed.primitives:
+        if primitive.target is None or primitive.target not in poses:
+            continue
+        model = models[primitive.target]
+        if model.supports and primitive.relation == "on":
+            points.append([poses[primitive.target].transform(s.pose_object_surface.position_m) for s in model.supports])
+        else:
+            points.append([poses[primitive.target].transform(0.5 * np.sum(model.bounds_m, axis=0))])
+    lift = np.array([0.0, 0.0, 0.08])
+    return all(bool(reach(np.array(group) + lift).any()) for group in points)
+
+
+def _polar(radius_m: float, angle_rad: float) -> np.ndarray:
+    """Return (2,) x, y at a distance and angle from the arm's base."""
+    return np.array([radius_m * np.cos(angle_rad), radius_m * np.sin(angle_rad)])

@@ -1,0 +1,123 @@
+"""What a skill works with: an arm, a planner, a view of the scene, and the sources of masks and grasps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from armwright.affordance.protocol import AffordanceMask, AffordanceModel, ObjectCloud
+from armwright.assets.model import ObjectModel
+from armwright.assets.placement import TableBounds
+from armwright.control.protocols import Arm, Clock
+from armwright.core.pose import Pose
+from armwright.core.task import AffordanceQuery
+from armwright.grasping.sources import GraspSource
+from armwright.grasping.types import GraspCandidate, GraspSet
+from armwright.planning.planner import Planner
+from armwright.planning.types import GraspEvaluation, WorldSpec
+from armwright.robots.spec import GripperSpec
+
+
+@runtime_checkable
+class SceneSource(Protocol):
+    """Where skills learn what stands where: ``oracle`` (from the simulator's truth) or ``perceived``."""
+
+    @property
+    def name(self) -> str: ...
+
+    def objects(self) -> tuple[str, ...]: ...
+
+    def pose_world(self, object_id: str) -> Pose: ...
+
+    def model(self, object_id: str) -> ObjectModel: ...
+
+    def cloud(self, object_id: str) -> ObjectCloud: ...
+
+    def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec: ...
+
+
+@dataclass(frozen=True)
+class SkillOptions:
+    """Numbers that skills share, with the reason for each.
+
+    Attributes:
+        pregrasp_m: Length of the straight approach: longer than a finger, so that the planner's transit ends clear.
+        lift_m: How far an object is lifted before it travels.
+        place_gap_m: Height above the resting pose at which the collision-checked path ends.
+        descend_m: Longest guarded descent after that; covers the gap and the pose error of the held object.
+        contact_n: Force that ends a guarded motion.
+        retreat_m: Straight way back after release.
+        max_attempts: Grasps tried in execution before a pick fails.
+        min_hold_m: A gripper that closed to less than this holds nothing.
+        speed_m_s: Speed of straight tool motions.
+        fine_speed_m_s: Speed of guarded motions.
+    """
+
+    pregrasp_m: float = 0.10
+    lift_m: float = 0.10
+    place_gap_m: float = 0.02
+    descend_m: float = 0.045
+    contact_n: float = 4.0
+    retreat_m: float = 0.10
+    max_attempts: int = 4
+    min_hold_m: float = 0.002
+    speed_m_s: float = 0.25
+    fine_speed_m_s: float = 0.06
+    hold_s: float = 1.0
+    grip_force_n: float | None = None
+    transit_speed: float = 1.0
+
+
+@dataclass(eq=False)
+class Held:
+    """What the gripper holds, and how: the object's frame in the tool frame."""
+
+    object_id: str
+    pose_tool_object: Pose
+    candidate: GraspCandidate
+    query: AffordanceQuery
+    stand_pose_world: Pose
+
+
+@dataclass(eq=False)
+class GraspTrace:
+    """What stage 1 and stage 2 found for one query; kept for the report."""
+
+    query: AffordanceQuery
+    cloud: ObjectCloud
+    mask: AffordanceMask
+    grasps: GraspSet
+    evaluation: GraspEvaluation | None = None
+    chosen: int = -1
+    place_feasible: tuple[bool, ...] = ()
+
+
+@dataclass(eq=False)
+class SkillContext:
+    """Everything a skill may touch; it never sees the simulator."""
+
+    arm: Arm
+    clock: Clock
+    gripper: GripperSpec
+    planner: Planner
+    scene: SceneSource
+    affordance: AffordanceModel
+    grasp_source: GraspSource
+    rng: np.random.Generator
+    bounds: TableBounds | None = None
+    options: SkillOptions = field(default_factory=SkillOptions)
+    held: Held | None = None
+    traces: list[GraspTrace] = field(default_factory=list)
+    timing: dict[str, float] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def add_time(self, name: str, seconds: float) -> None:
+        """Add wall time to a named account of the computing time."""
+        self.timing[name] = self.timing.get(name, 0.0) + seconds
+
+    def pose_base(self, pose_world: Pose) -> Pose:
+        """Express a world pose in the arm's base frame."""
+        return self.arm.pose_world_base.inverse() @ pose_world

@@ -1,0 +1,89 @@
+"""Motions that skills share: a planned path, a straight line, a planned move to one of several poses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from armwright.control.protocols import Guard, MotionReport, StageReport
+from armwright.core.pose import Array, Pose
+from armwright.skills.context import SkillContext
+
+# The controller's lag at the end of a motion stays below this; more means that something is in the way.
+REACHED_M = 0.012
+# Branches of inverse kinematics offered to the planner per wanted pose.
+BRANCHES = 4
+
+
+def _stage(name: str, report: MotionReport) -> StageReport:
+    ok = report.ok and (report.status == "guard" or report.error_m < REACHED_M)
+    status = "guard" if report.status == "guard" else ("done" if ok else report.status)
+    if not ok and status == "done":
+        status = "not_reached"
+    return StageReport(name, ok, status, report.detail)
+
+
+def follow_path(
+    ctx: SkillContext, path_rad: Array, *, name: str, guard: Guard | None = None, fine: bool = False
+) -> StageReport:
+    """Time a path and follow it."""
+    if len(path_rad) < 2:
+        return StageReport(name, True, "done")
+    started = time.perf_counter()
+    timed = ctx.planner.time(path_rad, speed=0.4 if fine else ctx.options.transit_speed, check=not fine)
+    ctx.add_time("timing", time.perf_counter() - started)
+    if not timed.ok or timed.trajectory is None:
+        return StageReport(name, False, timed.status, timed.detail)
+    return _stage(name, ctx.arm.follow(timed.trajectory, guard))
+
+
+def move_straight(
+    ctx: SkillContext,
+    offset_m: Sequence[float],
+    *,
+    in_tool: bool = False,
+    guard: Guard | None = None,
+    speed_m_s: float | None = None,
+) -> StageReport:
+    """Move the tool in a straight line by an offset in the base frame, or in the tool frame."""
+    pose = ctx.arm.state().pose_base_tool
+    step = np.asarray(offset_m, float)
+    shift = pose.rotate(step) if in_tool else step
+    goal = Pose(pose.position_m + shift, pose.quat_wxyz)
+    report = ctx.arm.move_linear(goal, guard, speed_m_s=speed_m_s or ctx.options.speed_m_s)
+    return _stage("straight", report)
+
+
+def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str) -> tuple[StageReport, int]:
+    """Plan to whichever of several tool poses is reached first, and go there.
+
+    Returns:
+        The report, and which pose was reached (-1 if none).
+    """
+    started = time.perf_counter()
+    matrices = np.stack([pose.matrix() for pose in poses_base_tool])
+    start = ctx.arm.state().target_rad
+    found = ctx.planner.ik(matrices, seeds=start[None], n_seeds=16, max_solutions=BRANCHES)
+    goals, owner = [], []
+    for i, count in enumerate(found.count):
+        for k in range(int(count)):
+            goals.append(found.q_rad[i, k])
+            owner.append(i)
+    if not goals:
+        return StageReport(name, False, "ik_fail", f"none of {len(poses_base_tool)} poses can be reached"), -1
+    goal_array = np.array(goals)
+    free = ctx.planner.check(goal_array)
+    if not free.any():
+        pair = ctx.planner.colliding_pair(goal_array[0])
+        detail = f"all {len(goals)} configurations collide" + (f", e.g. {pair[0]} with {pair[1]}" if pair else "")
+        return StageReport(name, False, "goal_collision", detail), -1
+    kept = np.flatnonzero(free)
+    plan = ctx.planner.plan(start, goal_array[kept])
+    ctx.add_time("plan", time.perf_counter() - started)
+    if not plan.ok:
+        pair = plan.colliding
+        detail = plan.detail + (f" ({pair[0]} with {pair[1]})" if pair else "")
+        return StageReport(name, False, plan.status, detail), -1
+    return follow_path(ctx, plan.path_rad, name=name), owner[int(kept[plan.goal])]

@@ -1,0 +1,146 @@
+"""Pick: query → mask → candidates → ranked by the planner → approach, close, lift; the next grasp when one fails."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import numpy as np
+
+from armwright.control.protocols import Guard, StageReport
+from armwright.core.pose import Array, Pose
+from armwright.core.task import AffordanceQuery
+from armwright.grasping.clearance import table_plane
+from armwright.planning.types import GraspEvaluation
+from armwright.skills.context import GraspTrace, Held, SkillContext
+from armwright.skills.motion import follow_path, move_straight
+from armwright.skills.rank import RankedGrasp, Usable, attach, evaluate, ranked
+
+# Obstacles whose origin is farther than this from the object cannot meet the hand.
+NEAR_M = 0.6
+# Closing on a free object pushes it by well under this; more means that a finger hit it on the way in.
+APPROACH_GUARD_N = 25.0
+
+
+def find_grasps(ctx: SkillContext, query: AffordanceQuery) -> GraspTrace:
+    """Run Stage 1: mask of the queried region and grasp candidates inside it."""
+    started = time.perf_counter()
+    cloud = ctx.scene.cloud(query.object)
+    mask = ctx.affordance.predict(cloud, query)
+    ctx.add_time("affordance", time.perf_counter() - started)
+    started = time.perf_counter()
+    pose_world_object = ctx.scene.pose_world(query.object)
+    grasps = ctx.grasp_source.sample(
+        cloud.points_m,
+        cloud.normals,
+        mask.mask,
+        ctx.gripper,
+        support_plane=table_plane(pose_world_object),
+        obstacles=_obstacles(ctx, query.object, pose_world_object),
+    )
+    ctx.add_time("sample grasps", time.perf_counter() - started)
+    trace = GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
+    ctx.traces.append(trace)
+    return trace
+
+
+def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = None) -> StageReport:
+    """Grasp an object at the queried region and lift it.
+
+    Args:
+        ctx: Arm, planner, scene.
+        query: Which object and region.
+        usable: Says whether the next step can use a grasp, given the object's pose in the tool frame; refused
+            grasps are not tried.
+    """
+    name = f"pick {query.object}"
+    pose_world_object = ctx.scene.pose_world(query.object)
+    trace = find_grasps(ctx, query)
+    if not trace.mask.mask.any():
+        return StageReport(name, False, "no_region", f"{query.object} has no {query.region!r}")
+    if not trace.grasps.candidates:
+        return StageReport(name, False, "no_grasp", _counts(trace.grasps.dropped))
+    tried: list[str] = []
+    blocked: set[int] = set()
+    for _ in range(ctx.options.max_attempts):
+        trace.evaluation = evaluate(ctx, trace, pose_world_object)
+        options = [g for g in ranked(ctx, trace, usable) if g.index not in blocked]
+        if not options:
+            break
+        grasp = options[0]
+        blocked.add(grasp.index)
+        trace.chosen = grasp.index
+        report = _execute(ctx, trace, grasp, pose_world_object)
+        if report.ok:
+            data = report.data | {"attempts": len(tried) + 1}
+            return StageReport(name, True, "done", f"grasp {grasp.index}, score {grasp.score:.2f}", data)
+        tried.append(f"{report.status}: {report.detail}")
+        _back_off(ctx)
+        pose_world_object = ctx.scene.pose_world(query.object)
+    if tried:
+        return StageReport(name, False, "grasp_failed", "; ".join(tried))
+    return StageReport(name, False, *_why_none(trace))
+
+
+def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Pose) -> StageReport:
+    ctx.planner.detach()
+    ctx.arm.grip(width_m=grasp.opening_m)
+    moved = follow_path(ctx, grasp.transit_rad, name="transit")
+    if not moved.ok:
+        return moved
+    moved = follow_path(ctx, grasp.approach_rad, name="approach", guard=Guard(contact_n=APPROACH_GUARD_N), fine=True)
+    if not moved.ok:
+        return moved
+    if moved.status == "guard":
+        return StageReport("approach", False, "blocked", moved.detail)
+    closed = ctx.arm.grip(width_m=0.0, force_n=ctx.options.grip_force_n)
+    if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
+        return StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")
+    closed_at = ctx.arm.state().stamp_s
+    lifted = move_straight(ctx, (0.0, 0.0, ctx.options.lift_m))
+    if not lifted.ok:
+        return lifted
+    state = ctx.arm.state()
+    if state.opening_m < ctx.options.min_hold_m:
+        return StageReport("lift", False, "dropped", "it slipped out while it was lifted")
+    object_id = trace.query.object
+    pose_tool_object = state.pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world(object_id))
+    ctx.held = Held(object_id, pose_tool_object, grasp.candidate, trace.query, stand)
+    attach(ctx, object_id, pose_tool_object)
+    data: dict[str, object] = {"lift_from_s": closed_at, "lift_to_s": state.stamp_s, "grasp": grasp.index}
+    return StageReport("lift", True, "done", data=data)
+
+
+def _back_off(ctx: SkillContext) -> None:
+    ctx.planner.detach()
+    ctx.held = None
+    ctx.arm.grip(width_m=ctx.gripper.opening_m[1])
+    move_straight(ctx, (0.0, 0.0, -ctx.options.retreat_m), in_tool=True)
+
+
+def _obstacles(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> list[Array]:
+    """Return the hulls of everything near the object but the table, in the object's frame."""
+    pose_object_base = (ctx.pose_base(pose_world_object)).inverse()
+    hulls: list[Array] = []
+    for obstacle in ctx.scene.world_spec(exclude=(object_id, "table")).obstacles:
+        frame = pose_object_base @ obstacle.pose_base_obstacle
+        if np.linalg.norm(frame.position_m) < NEAR_M:
+            hulls.extend(frame.transform(hull) for hull in obstacle.hulls)
+    return hulls
+
+
+def _counts(dropped: object) -> str:
+    items = dict(dropped).items() if isinstance(dropped, dict) or hasattr(dropped, "items") else ()  # type: ignore[call-overload]
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(items, key=lambda kv: -kv[1])) or "no candidates"
+
+
+def _why_none(trace: GraspTrace) -> tuple[str, str]:
+    evaluation = trace.evaluation
+    assert isinstance(evaluation, GraspEvaluation)
+    counts = Counter(evaluation.status)
+    reached = counts.pop("ok", 0)
+    shown = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    if reached:
+        return "no_usable_grasp", f"{reached} grasps can be reached, none lets the next step be done; {shown}"
+    status = counts.most_common(1)[0][0] if counts else "no_grasp"
+    return status, f"of {len(evaluation.status)} candidates: {shown}"

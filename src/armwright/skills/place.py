@@ -1,0 +1,139 @@
+"""Place and hold: choose a resting pose that the arm can reach, go there, lower under guard, release, retreat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armwright.assets.footprint import Footprint
+from armwright.assets.placement import placements
+from armwright.control.protocols import Guard, StageReport
+from armwright.core.pose import Pose
+from armwright.core.task import RelationName
+from armwright.skills.context import SkillContext
+from armwright.skills.motion import move_straight, move_to_any
+from armwright.skills.rank import Usable, attach
+
+# Candidate resting poses offered to the planner.
+PLACEMENTS = 12
+# Gap added to the gripper's opening on release, so that the fingers leave without dragging the object.
+RELEASE_M = 0.016
+
+
+def placement_poses(
+    ctx: SkillContext, object_id: str, target: str | None, relation: RelationName, *, stand: Pose
+) -> list[Pose]:
+    """Return resting (or, for ``above`` and ``under``, hovering) poses of the object in the world, best first.
+
+    Args:
+        ctx: Arm and scene.
+        object_id: What is placed.
+        target: Reference object, or None for the table.
+        relation: How it should stand to the target.
+        stand: The object's pose before it was picked; it is put down as it stood.
+    """
+    others = [o for o in ctx.scene.objects() if o not in (object_id, target)]
+    found = placements(
+        ctx.scene.model(object_id),
+        None if target is None else ctx.scene.model(target),
+        relation,
+        rng=ctx.rng,
+        n=PLACEMENTS,
+        pose_world_held=stand,
+        pose_world_target=None if target is None else ctx.scene.pose_world(target),
+        obstacles=[Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others],
+        bounds=ctx.bounds,
+    )
+    return [p.pose_world_object for p in found]
+
+
+def tool_goals(
+    ctx: SkillContext, poses_world_object: Sequence[Pose], pose_tool_object: Pose, gap_m: float
+) -> list[Pose]:
+    """Return the tool poses in the base frame that put a held object ``gap_m`` above each pose."""
+    lift = np.array([0.0, 0.0, gap_m])
+    back = pose_tool_object.inverse()
+    return [ctx.pose_base(Pose(p.position_m + lift, p.quat_wxyz)) @ back for p in poses_world_object]
+
+
+def usable_for(
+    ctx: SkillContext, object_id: str, target: str | None, relation: RelationName, *, gap_m: float
+) -> Usable:
+    """Return a test of grasps: can the object, held so, be brought to any of its placements?
+
+    The world is taken without the object at its old place, and with it in the hand.
+    """
+    poses = placement_poses(ctx, object_id, target, relation, stand=ctx.scene.pose_world(object_id))
+    spec = ctx.scene.world_spec(exclude=(object_id,))
+
+    def usable(pose_tool_object: Pose) -> bool:
+        ctx.planner.set_world(spec)
+        attach(ctx, object_id, pose_tool_object)
+        matrices = np.stack([p.matrix() for p in tool_goals(ctx, poses, pose_tool_object, gap_m)])
+        found = ctx.planner.ik(matrices, seeds=ctx.arm.state().target_rad[None], n_seeds=8, max_solutions=2)
+        goals = [found.q_rad[i, k] for i, count in enumerate(found.count) for k in range(int(count))]
+        ok = bool(goals) and bool(ctx.planner.check(np.array(goals)).any())
+        ctx.planner.detach()
+        return ok
+
+    return usable
+
+
+def place(ctx: SkillContext, target: str | None, relation: RelationName) -> StageReport:
+    """Put the held object down so that it stands in ``relation`` to ``target``."""
+    held = ctx.held
+    if held is None:
+        return StageReport("place", False, "nothing_held", "no object is held")
+    name = f"place {held.object_id} {relation} {target or 'table'}"
+    poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world)
+    if not poses:
+        return StageReport(name, False, "no_place", f"there is no free place {relation} {target or 'the table'}")
+    ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
+    attach(ctx, held.object_id, held.pose_tool_object)
+    goals = tool_goals(ctx, poses, held.pose_tool_object, ctx.options.place_gap_m)
+    moved, chosen = move_to_any(ctx, goals, name=name)
+    if not moved.ok:
+        return StageReport(name, False, moved.status, moved.detail)
+    if ctx.arm.state().opening_m < ctx.options.min_hold_m:
+        return StageReport(name, False, "dropped", "it was lost on the way")
+    lowered = move_straight(
+        ctx,
+        (0.0, 0.0, -ctx.options.descend_m),
+        guard=Guard(contact_n=ctx.options.contact_n),
+        speed_m_s=ctx.options.fine_speed_m_s,
+    )
+    if not lowered.ok and lowered.status != "not_reached":
+        return StageReport(name, False, lowered.status, lowered.detail)
+    release(ctx)
+    return StageReport(name, True, "done", f"placement {chosen} of {len(poses)}", {"pose": poses[chosen].to_list()})
+
+
+def release(ctx: SkillContext) -> None:
+    """Open, back off straight along the approach, forget what was held."""
+    opening = min(ctx.arm.state().opening_m + RELEASE_M, ctx.gripper.opening_m[1])
+    ctx.arm.grip(width_m=opening)
+    ctx.planner.detach()
+    ctx.held = None
+    move_straight(ctx, (0.0, 0.0, -ctx.options.retreat_m), in_tool=True)
+
+
+def hold(ctx: SkillContext, target: str | None, relation: RelationName | None) -> StageReport:
+    """Keep the held object in ``relation`` to ``target`` (or where it is) for a while."""
+    held = ctx.held
+    if held is None:
+        return StageReport("hold", False, "nothing_held", "no object is held")
+    name = f"hold {held.object_id}" + (f" {relation} {target}" if target and relation else "")
+    if target is not None and relation is not None:
+        poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world)
+        if not poses:
+            return StageReport(name, False, "no_place", f"there is no free place {relation} {target}")
+        ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
+        attach(ctx, held.object_id, held.pose_tool_object)
+        moved, _ = move_to_any(ctx, tool_goals(ctx, poses, held.pose_tool_object, 0.0), name=name)
+        if not moved.ok:
+            return StageReport(name, False, moved.status, moved.detail)
+    ctx.clock.sleep(ctx.options.hold_s)
+    if ctx.arm.state().opening_m < ctx.options.min_hold_m:
+        return StageReport(name, False, "dropped", "it slipped out of the gripper")
+    return StageReport(name, True, "done", f"held for {ctx.options.hold_s:.1f} s")

@@ -1,0 +1,172 @@
+"""The judge of an episode: watches the states go by, then grades success and compliance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from armwright.assets.cloud import nearest_part
+from armwright.assets.model import ObjectModel
+from armwright.core.pose import Array, Pose
+from armwright.core.task import AffordanceQuery, Primitive
+from armwright.tasks import predicates
+from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
+from armwright.tasks.predicates import COMPLIANCE_SHARE, LIFTED_M, Verdict
+
+# The lift whose contacts count for compliance: from the moment an object is held and free until it is this high.
+LIFT_WINDOW_M = 0.08
+
+
+class JudgedTruth(Truth, Protocol):
+    """What the judge reads besides the evidence: where the pads touch."""
+
+    def pad_contacts(self, object_id: str) -> Mapping[str, Array]: ...
+
+
+@dataclass(frozen=True)
+class GradedStage:
+    """What the judge says of one primitive."""
+
+    primitive: Primitive
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The judge's grade of an episode.
+
+    Attributes:
+        success: Every primitive's predicate holds at the end.
+        compliance: Every picked object was held by its queried region; None if no region was queried.
+        stages: One per primitive.
+        shares: Object -> share of the pads' contacts during its lift that lie on the queried parts.
+        detail: Why it failed, empty if it did not.
+    """
+
+    success: bool
+    compliance: bool | None
+    stages: tuple[GradedStage, ...]
+    shares: Mapping[str, float]
+    detail: str = ""
+
+
+@dataclass(eq=False)
+class _Lift:
+    """Contacts of one object's lift, counted by part."""
+
+    low_before_m: float
+    parts: Counter[str] = field(default_factory=Counter)
+    raised: bool = False
+    closed: bool = False
+
+
+class EpisodeJudge:
+    """Grades an episode from the true state of the world, one observation after the other.
+
+    The grade is a function of the observed states alone, so that a replay of the recorded states gets the same.
+
+    Args:
+        primitives: What was to be done, in order.
+        queries: The affordance queries; those of role ``grasp`` decide compliance.
+        models: Geometry by object id.
+        pose_world_base: Where the arm stands.
+    """
+
+    def __init__(
+        self,
+        primitives: Sequence[Primitive],
+        queries: Sequence[AffordanceQuery],
+        models: Mapping[str, ObjectModel],
+        pose_world_base: Pose,
+    ) -> None:
+        self._primitives = tuple(primitives)
+        self._models = dict(models)
+        self._base = pose_world_base
+        self._grasped = {q.object: q for q in queries if q.role == "grasp"}
+        self._up: dict[str, Array] = {}
+        self._lifts: dict[str, _Lift] = {}
+        self._last: Evidence | None = None
+
+    def observe(self, truth: JudgedTruth) -> None:
+        """Take in the present state of the world."""
+        if not self._up:
+            first = observe(truth, self._models, self._base)
+            self._last = first
+            for object_id, seen in first.objects.items():
+                self._up[object_id] = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
+                self._lifts[object_id] = _Lift(low_before_m=float(seen.low_m[2]))
+            return
+        for object_id in self._grasped:
+            self._watch_lift(truth, object_id)
+
+    def finish(self, truth: Truth) -> Graded:
+        """Grade the episode from the present state, after release and settling."""
+        evidence = observe(truth, self._models, self._base)
+        self._last = evidence
+        stages = tuple(GradedStage(p, self._judge(evidence, p, k)) for k, p in enumerate(self._primitives))
+        failed = next((s.verdict for s in stages if not s.verdict.ok), None)
+        picked = [p.object for p in self._primitives if p.name == "pick" and p.object in self._grasped]
+        shares = {object_id: self._share(object_id) for object_id in picked}
+        compliance = all(share >= COMPLIANCE_SHARE for share in shares.values()) if shares else None
+        detail = "" if failed is None else f"{failed.predicate}: {failed.detail}"
+        return Graded(failed is None and bool(stages), compliance, stages, shares, detail)
+
+    def _watch_lift(self, truth: JudgedTruth, object_id: str) -> None:
+        lift = self._lifts[object_id]
+        if lift.closed or not truth.is_held(object_id):
+            return
+        model = self._models[object_id]
+        pose = truth.pose(object_id)
+        rise = float(pose.transform(model.root.vertices_m)[:, 2].min()) - lift.low_before_m
+        lift.raised = lift.raised or rise > LIFTED_M
+        if rise > LIFT_WINDOW_M:
+            lift.closed = True
+        if truth.supported_by(object_id):
+            return
+        for points in truth.pad_contacts(object_id).values():
+            lift.parts.update(str(part) for part in nearest_part(model, points))
+
+    def _share(self, object_id: str) -> float:
+        counts = self._lifts[object_id].parts
+        wanted = set(self._models[object_id].regions.get(self._grasped[object_id].region, ()))
+        total = sum(counts.values())
+        return sum(counts[part] for part in wanted) / total if total else 0.0
+
+    def _judge(self, evidence: Evidence, primitive: Primitive, index: int) -> Verdict:
+        subject = primitive.object
+        later = {p.name for p in self._primitives[index + 1 :] if p.object == subject}
+        if primitive.name == "pick":
+            if later:
+                lift = self._lifts[subject]
+                return Verdict(lift.raised, f"lifted({subject})", "" if lift.raised else "it never left the ground")
+            return predicates.lifted(evidence, subject, self._lifts[subject].low_before_m)
+        if primitive.name == "place":
+            return self._placed(evidence, primitive, moved_again="pick" in later)
+        if primitive.name == "hold":
+            return self._held(evidence, primitive)
+        return Verdict(False, primitive.name, "skill_not_available")
+
+    def _placed(self, evidence: Evidence, primitive: Primitive, *, moved_again: bool) -> Verdict:
+        subject, target, relation = primitive.object, primitive.target or TABLE, primitive.relation or "on"
+        if moved_again:
+            return Verdict(True, f"{relation}({subject}, {target})", "moved again later")
+        verdicts = [
+            predicates.released(evidence, subject),
+            predicates.still(evidence, subject),
+            predicates.relation_holds(evidence, subject, relation, target),
+        ]
+        if relation != "in":
+            verdicts.append(predicates.upright(evidence, subject, self._up[subject]))
+        return predicates.all_of(*verdicts)
+
+    def _held(self, evidence: Evidence, primitive: Primitive) -> Verdict:
+        subject = primitive.object
+        verdicts = [
+            predicates.lifted(evidence, subject, self._lifts[subject].low_before_m),
+            predicates.still(evidence, subject),
+        ]
+        if primitive.target is not None and primitive.relation is not None:
+            verdicts.append(predicates.relation_holds(evidence, subject, primitive.relation, primitive.target))
+        return predicates.all_of(*verdicts)
