@@ -95,7 +95,8 @@ class DatasetWriter:
 
     def has(self, seed: int, instruction: str) -> bool:
         """Say whether this seed was already recorded for this instruction."""
-        return episode_key(seed, instruction) in self.keys
+        key = episode_key(seed, instruction)
+        return key in self._stored or self._stage.has(key)
 
     def add_episode(self, episode: EpisodeData) -> None:
         """Write one finished episode; its cost does not depend on how many there are.

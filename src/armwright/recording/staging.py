@@ -77,6 +77,10 @@ class Stage:
         """Return the keys of all finished episodes in the area."""
         return _keys(self.folder)
 
+    def has(self, key: str) -> bool:
+        """Say whether an episode is staged, without listing the others."""
+        return (self.folder / key).is_dir()
+
     def episodes(self) -> list[StagedEpisode]:
         """Return all finished episodes, by seed."""
         return _episodes(self.folder)
