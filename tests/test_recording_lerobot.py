@@ -283,3 +283,26 @@ def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:
     target.write_text("")
     with pytest.raises(OutputError, match="--out"):
         DatasetWriter(target, SCHEMA)
+
+
+@pytest.mark.parametrize("limit", [2000, 20_000])
+def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, limit: int) -> None:
+    """The system refuses files over the limit: first the rows do not fit, then the video does not."""
+    resource = pytest.importorskip("resource")
+    writer = DatasetWriter(tmp_path, SCHEMA)
+    writer.add_episode(make_episode(0))
+    rng = np.random.default_rng(0)
+    noise = {name: [rng.integers(0, 255, (*SIZE, 3)).astype(np.uint8) for _ in range(20)] for name in SCHEMA.cameras}
+    big = type(make_episode(1))(**{**vars(make_episode(1)), "images": noise})
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        with pytest.raises(OutputError, match="--out"):
+            writer.add_episode(big)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+        with pytest.raises(OutputError, match="--out"):
+            writer.finalize()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(writer.keys) == 1 and writer.finalize().episodes == 1
+    assert verify_dataset(tmp_path).violations == ()
