@@ -106,6 +106,7 @@ _STACKING = (
     ("to", "form", "a", "tower"),
     ("to", "make", "a", "tower"),
 )
+_APPROACHES = lex.bag("left right front back top above behind")
 _WISHES = lex.bag("want wants need needs like prefer")
 _BUILD = lex.bag("build make create form construct assemble")
 _TOWERS = lex.bag("tower stack pile")
@@ -125,7 +126,7 @@ _HERE = (
 _BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
 _LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
 _REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
-_NEGATIONS = lex.bag("not never without avoid avoiding except don t") | {"n't"}
+_NEGATIONS = lex.bag("not never without avoid avoiding except don t or neither nor") | {"n't"}
 _RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}
 _MEASURES = lex.bag("cm mm m centimeters centimetres millimeters millimetres meters metres inches inch degrees")
 
@@ -145,7 +146,25 @@ class Chunker:
         at = 0
         while at < len(self._tokens):
             at = self._step(at)
+        self._share_nouns()
         return self.items
+
+    def _share_nouns(self) -> None:
+        """Give bare adjectives the noun of the phrase they are joined to: ``the red, blue and green cubes``."""
+        for k, item in enumerate(self.items):
+            if item.np is None or item.np.kind != "one" or item.np.head in ("one", "ones", "other"):
+                continue
+            after = k + 1
+            while after + 1 < len(self.items) and self.items[after].kind == "conn":
+                after += 1 if self.items[after + 1].kind == "conn" else 0
+                following = self.items[after + 1].np
+                if following is None or not following.attributes:
+                    break
+                if following.kind == "object":
+                    item.np.kind, item.np.category, item.np.head = "object", following.category, following.head
+                    following.plural = False
+                    break
+                after += 2
 
     def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
         return tuple(self._words[at : at + len(phrase)]) == phrase
@@ -197,6 +216,10 @@ class Chunker:
     def _connective(self, at: int) -> int:
         word = self._words[at]
         previous = self._previous()
+        if self._has(at, ("but", "first")) or self._has(at, ("but", "before", "that")):
+            end = at + (2 if self._words[at + 1] == "first" else 3)
+            self._add("order", at, end, "after")
+            return end
         for phrase in (
             ("and", "then"),
             ("after", "that"),
@@ -256,6 +279,15 @@ class Chunker:
             if self._has(at, phrase):
                 self._add("result", at, at + len(phrase), "stacked")
                 return at + len(phrase)
+        if self._has(at, ("side", "by", "side")):
+            self._add("result", at, at + 3, "beside")
+            return at + 3
+        if self._has(at, ("from", "the")) and self._words[at + 2 : at + 3] and self._words[at + 2] in _APPROACHES:
+            self.unknown |= {at, at + 1, at + 2}
+            return at + 3
+        if self._has(at, ("from", "above")) and not self._target_ahead(at + 2):
+            self.unknown |= {at, at + 1}
+            return at + 2
         if self._words[at] in _BUILD and (end := self._tower(at)) > at:
             self._add("verb", at, end).frame = "stack"
             return end
@@ -325,6 +357,9 @@ class Chunker:
             return at
         if word == "hand" and following not in ("me", "us", "it", "over", "the", "them"):
             return at
+        if word == "hand" and following == "over":
+            self._add("verb", at, at + 2, "hand").frame = "pick"
+            return at + 2
         if word in ("leave", "leaving") and "alone" in self._words[at : at + 6]:
             self._add("exist", at, at + 1)
             return at + 1
@@ -333,7 +368,7 @@ class Chunker:
         if word in ("closed", "opened") and self._after_noun() and not self._has(at - 1, ("be",)):
             self._add("result", at, at + 1, "closed" if word == "closed" else "open")
             return at + 1
-        if form == "ing" and frame in ("hold", "pick") and self._part_ahead(at + 1) and self.items:
+        if form == "ing" and frame in ("hold", "pick") and self._part_ahead(at + 1):
             self._add("region", at, at + 1)
             return at + 1
         item = self._add("verb", at, at + 1)

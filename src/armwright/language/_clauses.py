@@ -64,6 +64,7 @@ class ClauseReader:
         self.rejected: list[tuple[int, int]] = []
         self.early: list[Clause] = []
         self._clauses: list[Clause] = []
+        self._region_ahead: NounPhrase | None = None
 
     def run(self) -> list[Clause]:
         """Return the clauses of the text, sentence by sentence, in order of execution."""
@@ -109,6 +110,11 @@ class ClauseReader:
                 self._append(clause, reorder)
                 if reorder is not None and self._order_done(reorder):
                     reorder = None
+            elif item.kind == "region":
+                held = Clause("hold")
+                self._at += 1
+                self._region(held)
+                self._region_ahead = held.region
             elif item.kind in ("exist", "be", "with"):
                 self._at += 1
                 if negated or item.word == "without":
@@ -226,7 +232,7 @@ class ClauseReader:
         while item is not None and item.kind == "np":
             item = self._peek(ahead + 1)
             if item is not None and item.kind in ("rel", "side") and not item.explicit:
-                return item.phrase is None or not item.phrase.source
+                return True
             ahead += 1
             while item is not None and item.kind == "conn" and item.word in (",", "and"):
                 ahead += 1
@@ -245,6 +251,14 @@ class ClauseReader:
         clause = Clause(item.frame, item.word, passive=item.passive, form=item.form)
         first = item.tokens[0]
         self._arguments(clause)
+        following = self._peek()
+        if following is not None and following.kind == "be" and (ahead := self._peek(1)) and ahead.kind == "verb":
+            self._at += 1
+            following = ahead
+        if clause.kind == "go" and clause.objects and not clause.places and following and following.kind == "verb":
+            return self._verb_clause(following, clause.objects, [])
+        if clause.region is None:
+            clause.region, self._region_ahead = self._region_ahead, None
         if subjects and not clause.objects:
             clause.objects = subjects
             clause.places = [*fronted, *clause.places] if not clause.places else clause.places
@@ -303,6 +317,9 @@ class ClauseReader:
                         clause.instrument = None
                 else:
                     return
+            elif item.kind == "neg" and (following := self._peek(1)) is not None and following.kind == "np":
+                self.rejected.append((item.tokens[0], following.tokens[1]))
+                self._at += 2
             elif item.kind == "conn" and item.word in (",", "and"):
                 if not self._continues(clause):
                     return
@@ -331,7 +348,7 @@ class ClauseReader:
             ahead += 1
         if item is None:
             return False
-        if item.kind in ("rel", "region", "side") and (clause.objects or clause.places):
+        if item.kind in ("rel", "region", "side", "neg") and (clause.objects or clause.places):
             if item.kind == "rel" and self._fronts_next(ahead):
                 return False
             self._at += ahead

@@ -256,8 +256,9 @@ class Compiler:
     def _place(self, clause: Clause) -> None:
         objects = self._entities(clause, test=_movable, action="place")
         if clause.result == "stacked":
-            self._pile(objects, None)
-            return None
+            return self._pile(objects, None)
+        if clause.result == "beside" and len(objects) == 2:
+            return self._release(objects[:1], objects[1], "next_to")
         goal = self._split_places(clause, objects, goals=True)
         if goal is None:
             if clause.word in ("bring", "carry", "deliver") and clause.objects:
@@ -265,7 +266,7 @@ class Compiler:
             if clause.side is not None:
                 return self._release(objects, None, clause.side)
             if clause.result == "down" or self._putting_down(clause):
-                return self._release(objects, TABLE, "on")
+                return self._let_go(objects)
             raise UsageError(
                 f"it is not said where to place the {objects[0].category.replace('_', ' ')}.",
                 hint="Say for example: … on the plate.",
@@ -277,6 +278,18 @@ class Compiler:
 
     def _putting_down(self, clause: Clause) -> bool:
         return clause.word in ("drop", "release", "dropping", "releasing") and self.talk.held is not None
+
+    def _let_go(self, objects: Sequence[Entity]) -> None:
+        """Put things down where they are: below the hand if it was said what is there, else on the table."""
+        last = self.steps[-1] if self.steps else None
+        if last is not None and last.object in objects and last.name == "place":
+            return
+        target: Referent = TABLE
+        relation: RelationName = "on"
+        if last is not None and last.object in objects and last.name == "hold" and isinstance(last.target, Entity):
+            target, relation = last.target, checks.default_goal(last.target.info)
+            relation = checks.settle(last.object.info, "on" if relation == "next_to" else relation, target.info)
+        self._release(objects, target, relation)
 
     def _release(self, objects: Sequence[Entity], target: Referent | None, relation: RelationName) -> None:
         for entity in objects:
@@ -318,6 +331,9 @@ class Compiler:
             return
         relation = goal.phrase.relation or checks.default_goal(target.info)
         relation = checks.settle(entity.info, relation, target.info)
+        last = self.steps[-1] if self.steps else None
+        if last == Step("place", entity, target, relation):
+            return
         self._take(entity, "place")
         if relation == "above":
             self.steps.append(Step("hold", entity, target, relation))

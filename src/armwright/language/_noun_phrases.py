@@ -17,6 +17,7 @@ _ORDINALS = frozenset(("second", "third", "remaining", "last", "first"))
 _ROBOT = lex.bag("robot arm gripper hand fingers manipulator claw hands")
 _SCENE = lex.bag("scene setup environment background kitchen room picture")
 _ONE = frozenset(("one", "ones"))
+_STOPS = lex.bag("to after before but left right front back contains has without side")
 MAX_SKIPPED = 3
 """Unknown words allowed between a determiner and its noun."""
 
@@ -61,6 +62,8 @@ class NounPhraseReader:
         phrase.definite = draft.definite
         phrase.other = draft.other
         phrase.every = draft.every
+        if words[start] == "both" and phrase.kind == "object" and not phrase.plural:
+            phrase.count, phrase.every = None, False
         if phrase.category is None and phrase.kind == "object":
             phrase.kind = "unknown"
         at = self._part_after(words, at, phrase)
@@ -193,6 +196,8 @@ class NounPhraseReader:
             return word not in ("open", "shut", "closed") or noun_follows
         elif word in lex.NUMBERS and draft.article and noun_follows:
             draft.count = lex.NUMBERS[word]
+        elif word in ("left", "right") and draft.article and noun_follows:
+            draft.unknown.append(at)
         elif (word in lex.CONTENT_WORDS and self._packaged(words, at + 1)) or (
             word in ("coloured", "colored", "sized", "made") and (draft.attributes or draft.article)
         ):
@@ -218,19 +223,7 @@ class NounPhraseReader:
             return False
         if (word,) in lex.RELATION_PHRASES or word in ("and", "or", "with", "while", "then", "is", "are", "not"):
             return False
-        return word not in (
-            "to",
-            "after",
-            "before",
-            "but",
-            "left",
-            "right",
-            "front",
-            "back",
-            "contains",
-            "has",
-            "without",
-        )
+        return word not in _STOPS
 
     def _without_noun(
         self, words: list[str], start: int, at: int, draft: _Draft
@@ -259,7 +252,8 @@ class NounPhraseReader:
                 tokens=(start, at),
             )
             return phrase, at, []
-        if draft.attributes and draft.article:
+        joined = at < len(words) and at > start and words[at] in (",", "and")
+        if draft.attributes and (draft.article or joined):
             phrase = NounPhrase("one", words[at - 1], attributes=draft.attributes, count=draft.count)
             phrase.other, phrase.tokens = draft.other, (start, at)
             return phrase, at, []
@@ -280,7 +274,7 @@ class NounPhraseReader:
         if (
             k < len(words)
             and words[k] in lex.PARTS
-            and (plural_possessive or words[k] not in ("top", "surface", "grip"))
+            and (plural_possessive or words[k] not in ("top", "surface", "grip", "side", "sides"))
         ):
             phrase.part = lex.PARTS[words[k]]
             return k + 1

@@ -21,7 +21,7 @@ _VERB_LEMMAS: Mapping[FrameName, str] = {
         "transport bring deliver return load slot tuck arrange stick pop plop locate settle park stand seat add toss "
         "plop slip leave shelve reposition plonk situate release pack"
     ),
-    "pour": "pour empty decant tip drain dump spill tilt",
+    "pour": "pour serve empty decant tip drain dump spill tilt",
     "fill": "fill refill",
     "push": "push shove nudge press poke bump slide",
     "pull": "pull drag tug yank draw",
@@ -42,7 +42,6 @@ _IRREGULAR: Mapping[str, tuple[str, VerbForm]] = {
     "put": ("put", "base"),
     "set": ("set", "base"),
     "brought": ("bring", "past"),
-    "left": ("leave", "past"),
     "stuck": ("stick", "past"),
     "stood": ("stand", "past"),
     "hung": ("hang", "past"),
@@ -302,7 +301,7 @@ CONTENT_WORDS = bag(
 """Words before a noun that say what a package holds or is for; understood and not needed to find the object."""
 
 IGNORED = bag(
-    "please kindly could would will shall should must may might can you i we he she want wants need needs "
+    "d ll ve re please kindly could would will shall should must may might can you i we he she want wants need needs "
     "like liked now first firstly finally lastly also so just carefully gently safely simply directly "
     "right exactly nicely go ahead make sure try task your job is hello hi hey ok okay thanks thank let "
     "us me robot arm gripper hand fingers lets be able to the a an of do does it's there's what i'd we'd "
