@@ -207,3 +207,39 @@ def test_offline_without_cache_says_how_to_prefetch(tmp_path: Path, monkeypatch:
     finally:
         monkeypatch.delenv("ARMWRIGHT_OFFLINE")
         get_settings.cache_clear()
+
+
+def _outside(model, geom: int, points: np.ndarray) -> np.ndarray:
+    """Distance (lower bound) of points, in the body's frame, outside a collision geom [m]."""
+    from scipy.spatial import ConvexHull
+
+    rotation = np.zeros(9)
+    mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+    local = (points - model.geom_pos[geom]) @ rotation.reshape(3, 3)
+    if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
+        mesh = model.geom_dataid[geom]
+        first = model.mesh_vertadr[mesh]
+        planes = ConvexHull(model.mesh_vert[first : first + model.mesh_vertnum[mesh]]).equations
+        return (local @ planes[:, :3].T + planes[:, 3]).max(1)
+    assert model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX
+    return (np.abs(local) - model.geom_size[geom]).max(1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_seen_is_inside_what_collides(name: str) -> None:
+    """95 % of every link's visible vertices lie at most 4 mm outside its collision shapes."""
+    _, model, _ = load(name)
+    for body in range(1, model.nbody):
+        geoms = np.flatnonzero(model.geom_bodyid == body)
+        points = []
+        for geom in geoms[model.geom_group[geoms] == 2]:
+            mesh = model.geom_dataid[geom]
+            first = model.mesh_vertadr[mesh]
+            rotation = np.zeros(9)
+            mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+            vertices = model.mesh_vert[first : first + model.mesh_vertnum[mesh]]
+            points.append(vertices @ rotation.reshape(3, 3).T + model.geom_pos[geom])
+        seen = np.concatenate(points)
+        solid = geoms[model.geom_group[geoms] == 3]
+        outside = np.min([_outside(model, int(g), seen) for g in solid], axis=0)
+        assert np.percentile(outside, 95) < 0.004, model.body(body).name

@@ -86,7 +86,7 @@ def _build(name: str, folder: Path, *, cache_dir: Path, progress: Progress | Non
 
     from armwright.robots import measure
     from armwright.robots.links import read_links
-    from armwright.robots.mjcf import decimated_visuals, write_robot
+    from armwright.robots.mjcf import collision_hulls, decimated_visuals, write_robot
 
     spec = load_spec(name)
     arm, gripper = load_recipe(name)
@@ -99,15 +99,16 @@ def _build(name: str, folder: Path, *, cache_dir: Path, progress: Progress | Non
             progress(f"baking {name}")
         links, approach = read_links(spec.joints, arm, gripper, arm_folder=roots[0], gripper_folder=roots[1])
     visuals = decimated_visuals(links, arm.visual_faces)
+    hulls = collision_hulls(links, arm, gripper)
     excludes = _excludes(links, spec)
 
-    xml_path = write_robot(folder, links, visuals, spec, arm, gripper, excludes=excludes)
+    xml_path = write_robot(folder, links, visuals, hulls, spec, arm, gripper, excludes=excludes)
     model = mujoco.MjModel.from_xml_path(str(xml_path))
     excludes += [pair for pair in measure.always_touching(model, spec) if pair not in excludes]
     gauge = measure.GripperGauge(model, spec, gripper)
     pose_link_tool = measure.tool_frame(gauge, approach)
     table = measure.gripper_table(gauge, pose_link_tool)
-    write_robot(folder, links, visuals, spec, arm, gripper, excludes=excludes, pose_link_tool=pose_link_tool)
+    write_robot(folder, links, visuals, hulls, spec, arm, gripper, excludes=excludes, pose_link_tool=pose_link_tool)
 
     hand = spec.gripper.model_copy(update={"table": table, "opening_m": (table[-1][1], table[0][1])})
     complete = spec.model_copy(update={"gripper": hand})

@@ -14,6 +14,9 @@ _SAME_COLOUR = 0.12
 _LEAST_FACES = 60
 _HULL_TOLERANCE_M = 0.0008
 _HULL_VERTICES = 48
+_SPLIT_GRID_M = 0.002
+_SPLIT_PLANES = 9
+_SPLIT_GAIN = 0.06
 
 
 def merge_by_colour(surfaces: Sequence[Surface]) -> list[Surface]:
@@ -101,6 +104,45 @@ def cut(surface: Surface, *, axis: int, at_m: float, above: bool) -> Surface | N
     used, renumbered = np.unique(joined, return_inverse=True)
     vertices = np.concatenate([surface.vertices_m, np.reshape(extra, (-1, 3))])[used]
     return Surface(vertices, renumbered.reshape(-1, 3).astype(np.int32), surface.rgba)
+
+
+def _hull_volume(surface: Surface | None) -> float:
+    from scipy.spatial import ConvexHull, QhullError
+
+    if surface is None or len(surface.vertices_m) < 4:
+        return 0.0
+    try:
+        return float(ConvexHull(surface.vertices_m).volume)
+    except QhullError:  # flat
+        return 0.0
+
+
+def split_convex(surface: Surface, *, pieces: int) -> list[Surface]:
+    """Split a surface by axis-aligned planes into at most ``pieces`` parts whose convex hulls hug it.
+
+    Each step takes the cut that saves most hull volume, and stops when that is under 6 % of what is left.
+    """
+    coarse, result = [weld(surface, tolerance_m=_SPLIT_GRID_M)], [surface]
+    volumes = [_hull_volume(coarse[0])]
+    while len(result) < pieces:
+        best: tuple[float, int, int, float] = (_SPLIT_GAIN * sum(volumes), -1, 0, 0.0)
+        for k, part in enumerate(coarse):
+            low, high = part.vertices_m.min(0), part.vertices_m.max(0)
+            for axis in range(3):
+                for at in np.linspace(low[axis], high[axis], _SPLIT_PLANES + 2)[1:-1]:
+                    halves = [_hull_volume(cut(part, axis=axis, at_m=float(at), above=side)) for side in (True, False)]
+                    saved = volumes[k] - sum(halves)
+                    if saved > best[0]:
+                        best = (saved, k, axis, float(at))
+        _, k, axis, at = best
+        if k < 0:
+            break
+        for parts in (coarse, result):
+            whole = parts.pop(k)
+            halves_of = [cut(whole, axis=axis, at_m=at, above=side) for side in (True, False)]
+            parts.extend(half for half in halves_of if half is not None)
+        volumes = [_hull_volume(part) for part in coarse]
+    return result
 
 
 def simple_hull(points: Array) -> Array:

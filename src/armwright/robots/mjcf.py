@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from armwright.core.pose import Pose
+from armwright.core.pose import Array, Pose
 from armwright.robots import meshes
 from armwright.robots.links import BASE, GRIPPER_PREFIX, Link, Primitive, Surface
 from armwright.robots.recipe import ArmRecipe, Cut, GripperRecipe
@@ -31,9 +31,11 @@ def _place(element: ET.Element, pose: Pose) -> None:
         element.set("quat", _numbers(pose.quat_wxyz))
 
 
-def collision_pieces(link: Link, cuts: Sequence[Cut]) -> list[np.ndarray]:
+def collision_pieces(link: Link, cuts: Sequence[Cut], *, split: int) -> list[Array]:
     """Return the vertices (k, 3) of the simplified convex pieces that a link's collision meshes become."""
-    pieces: list[Surface] = list(link.hulls)
+    pieces = list(link.hulls)
+    if split > 1:
+        pieces = [part for piece in pieces for part in meshes.split_convex(piece, pieces=split)]
     for plane in (c for c in cuts if c.body == link.name):
         sides = {"both": (True, False), "above": (True,), "below": (False,)}[plane.keep]
         halves = [meshes.cut(p, axis=plane.axis, at_m=plane.at_m, above=above) for p in pieces for above in sides]
@@ -42,8 +44,15 @@ def collision_pieces(link: Link, cuts: Sequence[Cut]) -> list[np.ndarray]:
 
 
 class _Writer:
-    def __init__(self, spec: RobotSpec, arm: ArmRecipe, gripper: GripperRecipe, folder: Path) -> None:
-        self.spec, self.arm, self.gripper, self.folder = spec, arm, gripper, folder
+    def __init__(
+        self,
+        spec: RobotSpec,
+        arm: ArmRecipe,
+        gripper: GripperRecipe,
+        hulls: Mapping[str, Sequence[Array]],
+        folder: Path,
+    ) -> None:
+        self.spec, self.arm, self.gripper, self.hulls, self.folder = spec, arm, gripper, hulls, folder
         self.root = ET.Element("mujoco", model=spec.name)
         ET.SubElement(self.root, "compiler", angle="radian", meshdir="meshes", autolimits="true")
         ET.SubElement(self.root, "option", timestep="0.002", integrator="implicitfast", cone="elliptic", impratio="10")
@@ -98,7 +107,7 @@ class _Writer:
             meshes.write_stl(self.folder / "meshes" / f"{mesh}.stl", surface.vertices_m, surface.faces)
             ET.SubElement(self.asset, "mesh", name=mesh, file=f"{mesh}.stl", inertia="shell")
             ET.SubElement(body, "geom", {"class": f"{self.spec.name}_visual"}, mesh=mesh, rgba=_numbers(surface.rgba))
-        for k, points in enumerate(collision_pieces(link, (*self.arm.cuts, *self.gripper.cuts))):
+        for k, points in enumerate(self.hulls[link.name]):
             name = f"{link.name}_hull_{k}"
             ET.SubElement(self.asset, "mesh", name=name, vertex=_numbers(points.ravel()))
             ET.SubElement(body, "geom", {"class": f"{self.spec.name}_collision"}, name=name, type="mesh", mesh=name)
@@ -214,10 +223,20 @@ def decimated_visuals(links: Sequence[Link], faces: int) -> dict[str, list[Surfa
     return result
 
 
+def collision_hulls(links: Sequence[Link], arm: ArmRecipe, gripper: GripperRecipe) -> dict[str, list[Array]]:
+    """Return the collision hulls per link; only the arm's own links are split into several."""
+    cuts = (*arm.cuts, *gripper.cuts)
+    return {
+        link.name: collision_pieces(link, cuts, split=1 if link.name.startswith(GRIPPER_PREFIX) else arm.convex_pieces)
+        for link in links
+    }
+
+
 def write_robot(
     folder: Path,
     links: Sequence[Link],
-    visuals: dict[str, list[Surface]],
+    visuals: Mapping[str, Sequence[Surface]],
+    hulls: Mapping[str, Sequence[Array]],
     spec: RobotSpec,
     arm: ArmRecipe,
     gripper: GripperRecipe,
@@ -231,6 +250,7 @@ def write_robot(
         folder: Existing folder.
         links: From :func:`armwright.robots.links.read_links`.
         visuals: From :func:`decimated_visuals`.
+        hulls: From :func:`collision_hulls`.
         spec: The arm's spec.
         arm: Servo constants and cuts.
         gripper: Finger coupling, pads and cuts.
@@ -238,7 +258,7 @@ def write_robot(
         pose_link_tool: Tool frame in the last arm link; left out while it is not known.
     """
     (folder / "meshes").mkdir(exist_ok=True)
-    writer = _Writer(spec, arm, gripper, folder)
+    writer = _Writer(spec, arm, gripper, hulls, folder)
     for link in links:
         writer.add_link(link, visuals[link.name])
     writer.add_drive()
@@ -249,4 +269,4 @@ def write_robot(
     return writer.write()
 
 
-__all__ = ["BASE", "TOOL_SITE", "WRIST_CAMERA", "collision_pieces", "decimated_visuals", "write_robot"]
+__all__ = ["BASE", "TOOL_SITE", "WRIST_CAMERA", "collision_hulls", "decimated_visuals", "write_robot"]

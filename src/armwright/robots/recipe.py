@@ -113,6 +113,7 @@ class ArmRecipe(_Model):
         damping: Passive joint damping.
         visual_faces: Budget of visual faces for arm and gripper together.
         cuts: Planes that split collision meshes.
+        convex_pieces: Most convex pieces that one collision mesh of the arm is split into.
         mesh_collision: Source bodies whose visual meshes, joined, replace their collision geoms.
         drop_bodies: Source bodies whose geoms are left out.
     """
@@ -130,5 +131,6 @@ class ArmRecipe(_Model):
     damping: float = 0.1
     visual_faces: int = 25000
     cuts: tuple[Cut, ...] = ()
+    convex_pieces: int = 1
     mesh_collision: tuple[str, ...] = ()
     drop_bodies: tuple[str, ...] = ()
