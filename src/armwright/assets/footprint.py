@@ -56,6 +56,7 @@ def all_vertices(model: ObjectModel) -> Array:
 
 def convex_outline(points_m: Array) -> Array:
     """Return the (k, 2) convex hull of (n, 2) points, counter-clockwise; degenerate sets give their extreme points."""
+    points_m = _extremes(points_m)
     p = np.unique(np.round(points_m, 7), axis=0)
     if len(p) < 3:
         return p
@@ -69,6 +70,21 @@ def convex_outline(points_m: Array) -> Array:
         return out
 
     return np.array(chain(p)[:-1] + chain(p[::-1])[:-1])
+
+
+def _extremes(points_m: Array) -> Array:
+    """Return the points that can be corners: not inside the polygon of the outermost along 64 directions."""
+    if len(points_m) < 64:
+        return points_m
+    turn = 2 * np.pi * np.arange(64) / 64
+    direction = np.stack([np.cos(turn), np.sin(turn)])
+    along = points_m @ direction
+    corners = np.unique(along.argmax(0))
+    ring = points_m[corners[np.argsort(np.arctan2(*(points_m[corners] - points_m[corners].mean(0)).T[::-1]))]]
+    edge = np.roll(ring, -1, axis=0) - ring
+    normal = np.stack([edge[:, 1], -edge[:, 0]])
+    outside = (points_m @ normal - (ring.T * normal).sum(0) > -1e-12).any(1)
+    return np.asarray(points_m[outside])
 
 
 def _cross(a: Array, b: Array) -> float:

@@ -40,7 +40,7 @@ _TRIES = 40
 _OVERHANG = 1.6
 _CARRIED = 0.6
 _OPEN_M = 0.5
-_TILTS_RAD = (0.0, 0.65, -0.65, 0.8, -0.8, 1.0, -1.0)
+_TILTS_RAD = (0.0, 0.65, -0.65, 0.8, -0.8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +248,7 @@ class _Task:
     def inside(self) -> Iterator[Placement]:
         assert self.target is not None
         skin = surface_points(self.held)
-        found: list[tuple[float, Placement]] = []
+        found: list[tuple[float, float, Placement]] = []
         turn = self.pose_world_target.rotation[:2, :2]
         for container in self.target.containers:
             middle = self.pose_world_target.transform(container.center_m)
@@ -271,9 +271,9 @@ class _Task:
                     x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
                     z = max(floor, self.target_top.rest_height(pose.transform(skin) + np.array([x, y, 0.0])))
                     placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)
-                    found.append((round((z - floor) / max(rim - floor, 1e-6), 2), placed))
-        found.sort(key=lambda item: item[0])
-        yield from (placement for _, placement in found)
+                    found.append((abs(tilt), round((z - floor) / max(rim - floor, 1e-6), 2), placed))
+        found.sort(key=lambda item: item[:2])
+        yield from (placement for _, _, placement in found)
         yield from self._shelved()
 
     def _opening(self, middle: Array, turn: Array, rim_z_m: float) -> Array:

@@ -1,0 +1,169 @@
+"""Poses by relation, checked against the meshes themselves."""
+
+import numpy as np
+import pytest
+
+from armwright.assets.footprint import Footprint, all_vertices, surface_points
+from armwright.assets.library import default_library
+from armwright.assets.placement import ABOVE_M, GAP_M, MARGIN_M, TableBounds, placements
+from armwright.core.errors import UsageError
+from armwright.core.pose import Pose
+
+TARGET = Pose.from_yaw([0.55, 0.1, 0.0], 0.7)
+BOUNDS = TableBounds(x_m=(0.1, 1.0), y_m=(-0.6, 0.6))
+
+
+def build(category, instance=2):
+    return default_library().build(category, instance=instance)
+
+
+def draw(held, target, relation, *, seed=0, pose=TARGET, **more):
+    return placements(
+        held, target, relation, rng=np.random.default_rng(seed), pose_world_target=pose, bounds=BOUNDS, **more
+    )
+
+
+def world_vertices(model, placement):
+    return placement.pose_world_object.transform(all_vertices(model))
+
+
+@pytest.mark.parametrize(
+    ("held", "target"),
+    [("mug", "plate"), ("can", "tray"), ("cube", "box"), ("carrot", "cutting_board"), ("can", "can")],
+)
+def test_on_rests_on_the_surface_without_cutting_into_it(held, target):
+    a, b = build(held), build(target)
+    found = draw(a, b, "on")
+    assert len(found) >= 4
+    top = TARGET.transform(surface_points(b))
+    for p in found:
+        v = world_vertices(a, p)
+        surface = next(s for s in b.supports if s.name == p.support)
+        height = (TARGET @ surface.pose_object_surface).position_m[2]
+        assert p.kind == "rest"
+        assert -1e-9 <= v[:, 2].min() - height < 0.02
+        inside = TARGET.inverse().transform(p.pose_world_object.transform(0.5 * sum(a.bounds_m)))
+        assert (np.abs(inside[:2]) <= np.add(surface.half_extents_m, 1e-6)).all()
+    center = found[0].pose_world_object.position_m[:2]
+    assert np.linalg.norm(center - top.mean(0)[:2]) < 0.12
+
+
+def test_shelf_offers_each_board_with_headroom_only():
+    can, shelf = build("can"), build("shelf")
+    found = draw(can, shelf, "on", n=24)
+    assert {p.support for p in found} == {s.name for s in shelf.supports}
+    tall = build("bottle")
+    height = np.ptp(all_vertices(tall)[:, 2])
+    for p in draw(tall, shelf, "on", n=24):
+        surface = next(s for s in shelf.supports if s.name == p.support)
+        assert surface.clearance_m > height
+
+
+@pytest.mark.parametrize(
+    ("held", "target"), [("cube", "bowl"), ("can", "basket"), ("banana", "bowl"), ("carrot", "pan")]
+)
+def test_in_does_not_cut_into_the_container_and_starts_within_it(held, target):
+    a, b = build(held), build(target)
+    found = draw(a, b, "in")
+    assert found
+    cavity = b.containers[0]
+    for p in found:
+        assert p.kind == "drop"
+        v = TARGET.inverse().transform(world_vertices(a, p))
+        assert v[:, 2].min() >= cavity.floor_z_m - 1e-6
+        assert v[:, 2].min() <= cavity.rim_z_m + 0.005
+        middle = 0.5 * (v.min(0) + v.max(0))
+        assert np.linalg.norm(middle[:2] - cavity.center_m[:2]) < 0.08
+
+
+def test_long_things_are_offered_flat_and_one_end_first():
+    found = draw(build("banana", 0), build("bowl", 0), "in", n=200)
+    assert found[0].tilt_rad == 0
+    assert {round(abs(p.tilt_rad), 2) for p in found} >= {0.0, 0.65}
+
+
+@pytest.mark.parametrize(
+    ("held", "target", "relation"),
+    [
+        ("shelf", "mug", "in"),
+        ("pan", "bowl", "in"),
+        ("can", "pot", "in"),
+        ("bowl", "cabinet", "in"),
+        ("mug", "mug_rack", "on"),
+        ("shelf", "plate", "on"),
+        ("mug", "plate", "under"),
+    ],
+)
+def test_impossible_relations_give_none(held, target, relation):
+    assert draw(build(held), build(target), relation) == []
+
+
+@pytest.mark.parametrize("relation", ["left_of", "right_of", "in_front_of", "behind", "next_to"])
+@pytest.mark.parametrize("seed", range(4))
+def test_beside_keeps_side_gap_and_table(relation, seed):
+    a, b = build("bottle", seed), build("box", seed)
+    other = Footprint.from_model(b, TARGET)
+    found = draw(a, b, relation, seed=seed, n=12)
+    assert found
+    for p in found:
+        own = Footprint.from_model(a, p.pose_world_object)
+        low, high = own.outline_m.min(0), own.outline_m.max(0)
+        other_low, other_high = other.outline_m.min(0), other.outline_m.max(0)
+        gaps = {
+            "left_of": low[1] - other_high[1],
+            "right_of": other_low[1] - high[1],
+            "in_front_of": other_low[0] - high[0],
+            "behind": low[0] - other_high[0],
+        }
+        gap = gaps.get(relation, max(gaps.values()))
+        assert GAP_M[0] - 1e-6 <= gap <= GAP_M[1] + 1e-6
+        assert BOUNDS.contains(own.outline_m)
+        assert not own.overlaps(other)
+        assert 0 < own.z_m[0] < 0.005
+
+
+def test_obstacles_and_free_are_respected():
+    a, b = build("cup"), build("box")
+    wall = Footprint(np.array([[0.3, 0.2], [0.9, 0.2], [0.9, 0.27], [0.3, 0.27]]), (0.0, 0.3))
+    for p in draw(a, b, "left_of", obstacles=[wall], n=12):
+        assert not Footprint.from_model(a, p.pose_world_object).overlaps(wall, margin_m=MARGIN_M)
+    blocked = Footprint(np.array([[-1.0, -1.0], [2.0, -1.0], [2.0, 1.0], [-1.0, 1.0]]), (0.0, 0.3))
+    assert draw(a, b, "left_of", obstacles=[blocked]) == []
+    assert draw(a, b, "left_of", free=lambda pose: False) == []
+    assert all(
+        p.pose_world_object.position_m[0] > 0.56 for p in draw(a, b, "next_to", free=lambda q: q.position_m[0] > 0.56)
+    )
+
+
+def test_above_is_over_the_middle_and_high_enough():
+    a, b = build("cup"), build("tray")
+    other = Footprint.from_model(b, TARGET)
+    found = draw(a, b, "above")
+    assert len(found) >= 8
+    for p in found:
+        own = Footprint.from_model(a, p.pose_world_object)
+        assert p.kind == "hold"
+        assert ABOVE_M[0] - 1e-6 <= own.z_m[0] - other.z_m[1] <= ABOVE_M[1] + 1e-6
+        assert own.center_m == pytest.approx(other.center_m, abs=1e-6)
+
+
+def test_table_only_for_on_and_inside_bounds():
+    can = build("can")
+    for p in draw(can, None, "on"):
+        assert BOUNDS.contains(Footprint.from_model(can, p.pose_world_object).outline_m)
+    with pytest.raises(UsageError, match="target"):
+        draw(can, None, "behind")
+
+
+def test_tilt_of_the_held_object_is_kept_but_for_the_turn():
+    lying = Pose([0.0, 0.0, 0.0], [np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+    bottle = build("bottle")
+    for p in draw(bottle, build("tray"), "on", pose_world_held=lying):
+        assert p.pose_world_object.rotation[2, 2] == pytest.approx(lying.rotation[2, 2], abs=1e-9)
+        assert world_vertices(bottle, p)[:, 2].min() > 0
+
+
+def test_same_seed_same_poses():
+    a, b = build("mug"), build("plate")
+    one, two = draw(a, b, "on", seed=5), draw(a, b, "on", seed=5)
+    assert [p.pose_world_object.to_list() for p in one] == [p.pose_world_object.to_list() for p in two]
