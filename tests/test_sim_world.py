@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -173,3 +176,19 @@ def test_frames_are_drawn_from_the_stream():
     held = front.capture()
     assert held.stamp_s == pytest.approx(world.clock.now_s)
     assert (held.depth_m > 0).mean() > 0.5
+
+
+def test_world_is_freed_at_once():
+    scene, models = clutter()
+    gc.disable()
+    try:
+        world = World(scene, objects=models, robot=franka())
+        world.step(30)
+        world.truth.contacts()
+        world.arm.grip(width_m=0.03)
+        world.cameras["wrist"].render(rgb=False, depth=True)
+        physics = weakref.ref(world._physics)
+        del world
+        assert physics() is None
+    finally:
+        gc.enable()

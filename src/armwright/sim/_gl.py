@@ -16,6 +16,7 @@ from armwright.sim.backend import claim_gl
 from armwright.sim.render import RenderedFrame
 
 _MAX_GEOMS = 4000
+_SHADOW_PX = 2048
 _DRAWN_GROUPS = (1, 1, 1, 0, 0, 0)
 
 
@@ -32,7 +33,7 @@ class GlPainter:
         self._model = model
         quality, view = model.vis.quality, model.vis.global_
         quality.offsamples = samples
-        quality.shadowsize = 1024 if shadows else 0
+        quality.shadowsize = _SHADOW_PX if shadows else 0
         view.offwidth, view.offheight = width, height
         self._gl = _shared_gl(backend)
         self._gl.make_current()

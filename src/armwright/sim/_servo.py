@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,3 +40,9 @@ class Servo:
         """Return (w, n) joint values, evenly spread along the straight tool motion; or None and why it breaks off."""
         report = self._planner.linear(q_rad, pose_base_tool.matrix(), step_m=_LINE_STEP_M, check=False)
         return (np.asarray(report.path_rad), "") if report.ok else (None, report.detail)
+
+
+@lru_cache(maxsize=8)
+def servo_of(kinematics: Kinematics) -> Servo:
+    """Return the servo of an arm; it has no state, so worlds share it."""
+    return Servo(kinematics)

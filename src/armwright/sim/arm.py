@@ -12,7 +12,7 @@ from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 from armwright.sim._armmap import ArmMap, ContactReading, open_fingers
 from armwright.sim._guards import Watch
-from armwright.sim._servo import Servo
+from armwright.sim._servo import servo_of
 from armwright.sim.build import ARM_PREFIX
 from armwright.sim.physics import DivergedError, Physics, Sample
 
@@ -56,7 +56,7 @@ class SimulatedArm:
         self._o = options or ArmOptions()
         self.map = ArmMap(physics.built)
         self._robot = physics.built.robot
-        self._servo = Servo(self._robot.kinematics)
+        self._servo = servo_of(self._robot.kinematics)
         self._base = physics.built.pose_world_base
         steps = 1.0 / (self._o.control_hz * physics.timestep_s)
         self._steps = round(steps)
@@ -65,7 +65,7 @@ class SimulatedArm:
         self._period_s = self._steps * physics.timestep_s
         self._target = np.array(self._robot.spec.home_rad, float)
         self._stopped = False
-        physics.note_arm = self._note
+        physics.let_arm_note(self._note)
 
     @property
     def name(self) -> str:

@@ -141,7 +141,12 @@ class _Answers:
 
 def _fingerprint() -> str:
     """Describe all that a probe's answer depends on, at the price of a few stat calls."""
-    return json.dumps([version("mujoco"), sys.executable, *_libraries(), *_steering_variables()])
+    return json.dumps([_mujoco_version(), sys.executable, *_libraries(), *_steering_variables()])
+
+
+@lru_cache(maxsize=1)
+def _mujoco_version() -> str:
+    return version("mujoco")
 
 
 def _steering_variables() -> list[str]:

@@ -32,7 +32,8 @@ class PhysicsOptions:
     Attributes:
         timestep_s: Physics step.
         impratio: Friction-to-normal impedance ratio: below 10, held objects creep.
-        noslip_iterations: Iterations of the solver that removes the slow slip of regularised friction.
+        noslip_iterations: Iterations of the solver that removes the slow slip of regularised friction. A held 300 g
+            box creeps 7 micrometres per second without it, 0.7 with three iterations, at a tenth of the speed.
         solref_s: Time constant of contacts between objects.
         sleep_m_s: Objects slower than this for ten steps are left out of the integration until something touches
             them; 0 never does. Small enough that a tipping object is not frozen on its edge.
@@ -271,6 +272,7 @@ def _empty_spec(options: PhysicsOptions) -> Any:
     spec.stat.center = [0.4, 0.0, 0.2]
     v = spec.visual
     v.map.znear, v.map.zfar = 0.01, 8.0
+    v.map.shadowclip, v.map.shadowscale = 1.2, 1.0  # the table and an arm's reach, no more
     v.quality.offsamples, v.quality.shadowsize = 0, 1024
     getattr(v, "global").offwidth, getattr(v, "global").offheight = 1280, 960
     return spec

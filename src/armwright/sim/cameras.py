@@ -105,6 +105,25 @@ class SimulatedCamera:
             if sample.stamp_s > since_s:
                 yield self._frame(sample, depth=False).rgb
 
+    def picture(self, since_s: float, index: int, width: int, height: int) -> NDArray[np.uint8]:
+        """Draw one moment of the stream, the ``index``-th after ``since_s``, at another size and with shadows.
+
+        The vertical field of view stays.
+        """
+        sample = [s for s in self._physics.stream if s.stamp_s > since_s][index]
+        data = self._physics.posed(sample)
+        own = self._pinhole(data)
+        scale = height / own.height
+        camera = CameraModel(
+            width, height, own.fx * scale, own.fy * scale, width / 2, height / 2, own.pose_world_camera
+        )
+        renderer = RENDERERS.get(
+            self._physics.built.model, width=width, height=height, backend=self._backend, shadows=True, samples=4
+        )
+        drawn = renderer.render(data, camera, rgb=True)
+        assert drawn.rgb is not None
+        return drawn.rgb
+
     def render(self, *, rgb: bool = True, depth: bool = False, segmentation: bool = False) -> RenderedFrame:
         """Draw layers of the present moment; segmentation is truth, only for judges and `simulated` fillings."""
         return self._draw(self._physics.posed(), rgb=rgb, depth=depth, segmentation=segmentation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class Physics:
             )
         self._every = round(every)
         self.stream: deque[Sample] = deque(maxlen=max(2, int(keep_s * sample_hz)))
-        self.note_arm: Callable[[], Array] = lambda: np.zeros(0)
+        self._note_arm: Callable[[], Callable[[], Array] | None] = lambda: None
         self._steps = 0
         self._version = 0
         self._fresh_version = -1
@@ -102,6 +103,13 @@ class Physics:
         self.stream.clear()
         self.touch()
 
+    def let_arm_note(self, note: Callable[[], Array]) -> None:
+        """Let a bound method add what the arm knows to every sample.
+
+        It is held weakly: a cycle would keep the world's megabytes, which Python's collector cannot see, for long.
+        """
+        self._note_arm = weakref.WeakMethod(note)
+
     def touch(self) -> None:
         """Note that the state was written to."""
         self._version += 1
@@ -110,7 +118,9 @@ class Physics:
     def sample(self) -> None:
         """Append the present state to the stream."""
         d = self.data
-        self.stream.append(Sample(float(d.time), d.qpos.copy(), d.qvel.copy(), d.ctrl.copy(), self.note_arm()))
+        note = self._note_arm()
+        extra = note() if note is not None else np.zeros(0)
+        self.stream.append(Sample(float(d.time), d.qpos.copy(), d.qvel.copy(), d.ctrl.copy(), extra))
 
     def step(self, n: int) -> None:
         """Advance by n steps, sampling on the way.

@@ -219,7 +219,7 @@ class World:
         self._physics.set_state(time_s=time_s, qpos=qpos, qvel=qvel, ctrl=ctrl)
         self.arm.set_command(np.asarray(ctrl)[self.arm.map.act])
 
-    def track(self, pose_base_tool: Pose, opening_m: float, duration_s: float) -> None:
+    def track(self, pose_base_tool: Pose, *, opening_m: float, duration_s: float) -> None:
         """Let the arm obey an absolute tool command for this long while the world goes on."""
         self.arm.track(pose_base_tool, opening_m=opening_m, duration_s=duration_s)
 
