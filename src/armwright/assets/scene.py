@@ -95,11 +95,22 @@ class SceneSpec(_Model):
 
 
 class ParsedTask(_Model):
-    """What a sentence means: scene, ordered primitives, affordance queries, and what was not understood."""
+    """What a sentence means.
+
+    Attributes:
+        sentence: As given.
+        scene: What stands where.
+        primitives: In order.
+        queries: One per functional region and role.
+        not_understood: Fragments of the sentence, verbatim, that nothing was made of.
+        assumptions: Guesses that were made, in words: ``goblet taken as cup``.
+        parser: Which parser read it.
+    """
 
     sentence: str
     scene: SceneSpec
     primitives: tuple[Primitive, ...]
     queries: tuple[AffordanceQuery, ...]
     not_understood: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     parser: str = "embedded"

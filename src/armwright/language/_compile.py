@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from armwright.assets.catalog import CATALOG
@@ -45,8 +45,8 @@ def _receiver(entity: Entity) -> bool:
 class Compiler:
     """Collects entities, initial relations and steps, clause by clause."""
 
-    def __init__(self) -> None:
-        self.talk = Discourse()
+    def __init__(self, *, suggest: Callable[[str], Sequence[str]]) -> None:
+        self.talk = Discourse(suggest)
         self.steps: list[Step] = []
         self.relations: list[tuple[Entity, RelationName, Entity]] = []
         self.rejected: list[tuple[int, int]] = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from armwright.assets.catalog import CATALOG, CategoryInfo
-from armwright.core.errors import UnknownNameError, UsageError
+from armwright.core.errors import UsageError
 from armwright.language._items import NounPhrase
 from armwright.language.checks import MAX_OBJECTS
 from armwright.language.lexicon import GENERIC_NOUNS
@@ -72,6 +72,7 @@ class Discourse:
     """The things spoken of, most salient last.
 
     Attributes:
+        suggest: Names the categories closest to an unknown noun.
         entities: In order of introduction.
         salient: In order of last mention.
         group: The last things mentioned together.
@@ -80,6 +81,7 @@ class Discourse:
         assumptions: Guesses to tell the user about.
     """
 
+    suggest: Callable[[str], Sequence[str]]
     entities: list[Entity] = field(default_factory=list)
     salient: list[Entity] = field(default_factory=list)
     group: list[Entity] = field(default_factory=list)
@@ -138,7 +140,13 @@ class Discourse:
             return list(self._generic(phrase, exclude, test))
         if phrase.kind == "object" and phrase.category is not None:
             return list(self._object(phrase, phrase.category, describing, exclude))
-        raise UnknownNameError("object", phrase.head, _catalog_words())
+        raise self._unknown(phrase.head)
+
+    def _unknown(self, noun: str) -> UsageError:
+        return UsageError(
+            f"unknown object {noun!r}.",
+            hint=f"Nearest: {', '.join(self.suggest(noun))}. `armwright assets list` shows all.",
+        )
 
     def _pronoun(self, phrase: NounPhrase, exclude: Sequence[Entity], test: Test) -> Sequence[Referent]:
         if phrase.head == "there":
@@ -204,7 +212,7 @@ class Discourse:
         if known:
             return [known[0]]
         if not kinds:
-            raise UnknownNameError("object", phrase.head, _catalog_words())
+            raise self._unknown(phrase.head)
         self.assumptions.append(f"{phrase.head} taken as {kinds[0]}")
         return [self.create(kinds[0], phrase.attributes, phrase.head)]
 
@@ -259,7 +267,3 @@ class Discourse:
 
 def _fits(entity: Entity, attributes: dict[str, str]) -> bool:
     return all(entity.attributes.get(key) == value for key, value in attributes.items())
-
-
-def _catalog_words() -> set[str]:
-    return {word for info in CATALOG.values() for word in info.words}

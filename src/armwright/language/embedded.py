@@ -35,7 +35,8 @@ class EmbeddedParser:
         words = [token for token in tokens if token.is_word]
         if not words:
             raise UsageError(f"the text {sentence!r} is empty.", hint='Say for example: "put the banana in the bowl".')
-        reader = NounPhraseReader(default_vocabulary(), nearest=lambda phrase: None)
+        vocabulary = default_vocabulary()
+        reader = NounPhraseReader(vocabulary, nearest=vocabulary.nearest)
         chunker = Chunker(tokens, reader)
         items = chunker.run()
         _require_english(sentence, tokens, chunker.unknown)
@@ -43,7 +44,7 @@ class EmbeddedParser:
         ordered = clauses.run()
         if not any(clause.kind != "describe" for clause in ordered):
             raise _no_verb(sentence, tokens)
-        compiler = Compiler()
+        compiler = Compiler(suggest=vocabulary.suggestions)
         compiler.run(ordered, early=clauses.early)
         if not compiler.steps:
             raise _no_verb(sentence, tokens)
@@ -116,5 +117,6 @@ def _finish(sentence: str, compiler: Compiler, not_understood: tuple[str, ...]) 
         primitives=primitives,
         queries=queries,
         not_understood=not_understood,
+        assumptions=tuple(dict.fromkeys(compiler.talk.assumptions)),
         parser="embedded",
     )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from armwright.assets.catalog import CATALOG, CategoryInfo
+from armwright.models.embeddings import TextEmbedder, text_embedder
+
+MIN_LIKENESS = 0.60
+"""Cosine from which an unknown noun is taken for a category (``benchmarks/embeddings.py`` compares the choices)."""
+MIN_MARGIN = 0.10
+"""By how much the best category must beat the next."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,8 @@ class Vocabulary:
                 self._table.setdefault(tuple(word.split()), (info.name, False))
                 self._table.setdefault(tuple(plural_of(word).split()), (info.name, True))
         self._longest = max(map(len, self._table))
+        self._names: list[str] = []
+        self._vectors: NDArray[np.float32] | None = None
 
     def match(self, words: list[str], start: int) -> NounMatch | None:
         """Return the longest catalog noun that begins at ``start``."""
@@ -46,6 +58,34 @@ class Vocabulary:
             if found:
                 return NounMatch(found[0], length, found[1])
         return None
+
+    def ranked(self, noun: str, *, embedder: TextEmbedder | None = None) -> list[tuple[str, float]]:
+        """Return (category, likeness) of an unknown noun, most alike first; empty if no word of it is known."""
+        embedder = embedder or text_embedder()
+        if self._vectors is None:
+            self._names = [name for name, _ in self.phrases()]
+            self._vectors = embedder.embed([phrase for _, phrase in self.phrases()])
+        query = embedder.embed([noun])[0]
+        if not query.any():
+            return []
+        best: dict[str, float] = {}
+        for name, likeness in zip(self._names, self._vectors @ query, strict=True):
+            best[name] = max(best.get(name, -1.0), float(likeness))
+        return sorted(best.items(), key=lambda pair: -pair[1])
+
+    def nearest(self, noun: str) -> str | None:
+        """Return the category that an unknown noun most likely means, or None if that is not clear."""
+        ranked = self.ranked(noun)
+        if len(ranked) < 2 or ranked[0][1] < MIN_LIKENESS or ranked[0][1] - ranked[1][1] < MIN_MARGIN:
+            return None
+        return ranked[0][0]
+
+    def suggestions(self, noun: str, *, n: int = 4) -> tuple[str, ...]:
+        """Return the categories closest to an unknown noun: by spelling, then by meaning."""
+        spelt = difflib.get_close_matches(noun, [phrase for _, phrase in self.phrases()], n=2, cutoff=0.75)
+        found = [name for name, phrase in self.phrases() if phrase in spelt]
+        found += [name for name, _ in self.ranked(noun)] or sorted(self.catalog)
+        return tuple(dict.fromkeys(found))[:n]
 
     def words(self) -> set[str]:
         """Return every single word that occurs in a catalog noun."""
