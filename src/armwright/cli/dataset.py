@@ -16,7 +16,7 @@ FolderArgument = Annotated[Path, typer.Argument(help="A dataset folder (LeRobot 
 @app.command("info")
 def info(folder: FolderArgument, json: JsonOption = False) -> None:
     """Print what a dataset holds."""
-    from armwright.recording.verify import dataset_info
+    from armwright.recording.reader import dataset_info
 
     record = dataset_info(folder)
     if json:

@@ -49,9 +49,7 @@ def robot_picture(robot: BakedRobot, out: Path | None) -> Path:
     return save_png(path, np.hstack([plain, spheres]))
 
 
-def _spheres_over(
-    robot: BakedRobot, world: World, camera: CameraModel, image: NDArray[np.uint8]
-) -> NDArray[np.uint8]:
+def _spheres_over(robot: BakedRobot, world: World, camera: CameraModel, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Draw the collision spheres at home as discs over a picture."""
     from PIL import Image, ImageDraw
 
@@ -75,9 +73,7 @@ def _spheres_over(
     return np.asarray(Image.alpha_composite(shown, layer).convert("RGB"))
 
 
-def contact_sheet(
-    category: str | None, *, n: int, seed: int, out: Path | None
-) -> tuple[Path, list[dict[str, Any]]]:
+def contact_sheet(category: str | None, *, n: int, seed: int, out: Path | None) -> tuple[Path, list[dict[str, Any]]]:
     """Draw one of each category, or ``n`` draws of one, and return the picture and the facts of each.
 
     Raises:

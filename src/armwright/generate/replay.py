@@ -14,7 +14,8 @@ from armwright.assets.scene import ParsedTask, SceneSpec
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved
 from armwright.recording.reader import DatasetReader, EpisodeRecord
-from armwright.recording.replay import Grade, ReplayReport, replay_dataset as replay_all
+from armwright.recording.replay import Grade, ReplayReport
+from armwright.recording.replay import replay_dataset as replay_all
 from armwright.sim.world import World
 from armwright.tasks.judge import EpisodeJudge
 

@@ -52,6 +52,9 @@ class SkillOptions:
         retreat_m: Straight way back after release.
         max_attempts: Grasps tried in execution before a pick fails.
         min_hold_m: A gripper that closed to less than this holds nothing.
+        hold_s: How long a held object is kept still.
+        grip_force_n: Closing force; None uses the gripper's own limit.
+        transit_speed, fine_speed: Share of the joint speed limits on planned paths and on the approach.
         speed_m_s: Speed of straight tool motions.
         fine_speed_m_s: Speed of guarded motions.
     """
@@ -68,7 +71,8 @@ class SkillOptions:
     fine_speed_m_s: float = 0.06
     hold_s: float = 1.0
     grip_force_n: float | None = None
-    transit_speed: float = 1.0
+    transit_speed: float = 0.9
+    fine_speed: float = 0.3
 
 
 @dataclass(eq=False)

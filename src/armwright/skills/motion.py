@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from armwright.control.protocols import Guard, MotionReport, StageReport
 from armwright.core.pose import Array, Pose
+from armwright.planning.timing import time_path
 from armwright.skills.context import SkillContext
 
 # The controller's lag at the end of a motion stays below this; more means that something is in the way.
@@ -28,11 +30,16 @@ def _stage(name: str, report: MotionReport) -> StageReport:
 def follow_path(
     ctx: SkillContext, path_rad: Array, *, name: str, guard: Guard | None = None, fine: bool = False
 ) -> StageReport:
-    """Time a path and follow it."""
+    """Time a path and follow it; ``fine`` goes slowly, and may touch what is about to be grasped."""
     if len(path_rad) < 2:
         return StageReport(name, True, "done")
     started = time.perf_counter()
-    timed = ctx.planner.time(path_rad, speed=0.4 if fine else ctx.options.transit_speed, check=not fine)
+    timed = time_path(
+        path_rad,
+        ctx.planner.kinematics,
+        velocity_scale=ctx.options.fine_speed if fine else ctx.options.transit_speed,
+        first_collision=partial(ctx.planner.first_collision, without_targets=fine),
+    )
     ctx.add_time("timing", time.perf_counter() - started)
     if not timed.ok or timed.trajectory is None:
         return StageReport(name, False, timed.status, timed.detail)
