@@ -1,6 +1,6 @@
 """One choice of Stage 1 at a time, measured by physics: what the defaults of GraspOptions rest on.
 
-    python benchmarks/grasp_stage1_sweep.py [--instances 0-4] [--robots franka] [--json]
+    python benchmarks/grasp_stage1_sweep.py [--instances 0-4] [--robot franka] [--json]
 
 ``ready`` is the share of (object, heading) pairs, 12 headings each, with at least four candidates that an arm in front
 of the object can expect to reach: the hand comes from above (30 degrees or more below level) or from the arm's side.
@@ -45,7 +45,7 @@ VARIANTS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("ring and tangent", {"extra_tilts_rad": (1.5708,)}, 8192),
     ("m 8", {"neighbours": 8}, 8192),
     ("m 32", {"neighbours": 32}, 8192),
-    ("modes only (the paper)", {"contacts": 1}, 8192),
+    ("modes, four at least", {"contacts": 1}, 8192),
     ("contacts 8", {"contacts": 8}, 8192),
     ("contacts 20", {"contacts": 20}, 8192),
     ("yaws 4", {"yaws": 4}, 8192),
