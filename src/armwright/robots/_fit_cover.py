@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
 
 _ROUND_SEGMENTS = 40
 _DENSE_SPACING_M = 0.0015
-_DENSE_POINTS = 40_000
+_DENSE_POINTS = 15_000
 _MARGIN_M = 0.0002
-_DIRECTIONS = 32
-_SPHERE_PRICE = 200.0
+_NEED_POINTS = 2_500
+_CANDIDATES = 2_000
 
 Spheres = tuple[Array, Array]
 
@@ -64,8 +63,8 @@ class Hull:
             weights = np.stack([i[inside], j[inside], n - i[inside] - j[inside]], axis=1) / n
             parts.append(np.einsum("wk,fkc->fwc", weights, corners[counts == n]).reshape(-1, 3))
         points = np.concatenate(parts)
-        cells = np.round(points / (0.7 * spacing_m)).astype(np.int64)
-        _, first = np.unique(cells, axis=0, return_index=True)
+        cells = np.round((points - points.min(axis=0)) / (0.7 * spacing_m)).astype(np.int64)
+        _, first = np.unique(cells @ np.array([1, 1 << 20, 1 << 40]), return_index=True)
         return np.asarray(points[np.sort(first)])
 
 
@@ -118,7 +117,7 @@ def hull_of_geom(model: mujoco.MjModel, geom: int) -> Hull:
     return hull if sphere is None else Hull(hull.vertices_m, hull.faces, hull.normal, hull.offset_m, rotation, sphere)
 
 
-def cover(hulls: list[Hull], overhang_m: float, tight: Sequence[tuple[Array, float, float]] = ()) -> Spheres:
+def cover(hulls: list[Hull], overhang_m: float, floor: tuple[Array, float] | None = None) -> Spheres:
     """Cover hulls of one rigid group.
 
     Every sphere is centred inside its hull with radius at most depth + overhang, so that it sticks out of the nearest
@@ -128,7 +127,7 @@ def cover(hulls: list[Hull], overhang_m: float, tight: Sequence[tuple[Array, flo
     Args:
         hulls: Convex bodies in the group's frame.
         overhang_m: Largest distance that a sphere may stick out of the nearest face [m].
-        tight: Balls (centre (3,), radius [m], overhang [m]) in which spheres are centred with a smaller overhang.
+        floor: Normal (3,) and offset [m] of a plane that spheres stay above as far as they can.
 
     Returns:
         Centres (s, 3) [m] and radii (s,) [m].
@@ -142,7 +141,7 @@ def cover(hulls: list[Hull], overhang_m: float, tight: Sequence[tuple[Array, flo
         if hull.sphere is not None:
             new_centers, new_radii = hull.sphere[0][None], np.array([hull.sphere[1]])
         else:
-            new_centers, new_radii = _cover_one(hull, others, centers, radii, overhang_m, tight)
+            new_centers, new_radii = _cover_one(hull, others, centers, radii, overhang_m, floor)
         centers = np.concatenate([centers, new_centers])
         radii = np.concatenate([radii, new_radii])
     return centers, radii
@@ -154,28 +153,24 @@ def _cover_one(
     held_centers: Array,
     held_radii: Array,
     overhang_m: float,
-    tight: Sequence[tuple[Array, float, float]],
+    floor: tuple[Array, float] | None,
 ) -> Spheres:
-    near = [ball for ball in tight if float(hull.depth(ball[0][None])[0]) > -ball[1]]
-    finest = min([overhang_m, *(ball[2] for ball in near)])
-    need = _exposed(hull.surface(max(0.6 * finest, 0.0015)), others, held_centers, held_radii)
+    spacing = max(0.6 * overhang_m, 0.0015, float(np.sqrt(area_m2(hull) / _NEED_POINTS)))
+    need = _exposed(hull.surface(spacing), others, held_centers, held_radii)
     if len(need) == 0:
         return np.zeros((0, 3)), np.zeros(0)
-    candidates = _interior_grid(hull, finest)
+    candidates = _interior_grid(hull, overhang_m)
     depth = hull.depth(candidates)
     keep = depth > 0
     candidates, depth = candidates[keep], depth[keep]
-    overhang = np.full(len(candidates), overhang_m)
-    for center, radius, smaller in near:
-        inside = np.linalg.norm(candidates - center, axis=1) < radius
-        overhang[inside] = np.minimum(overhang[inside], smaller)
-    limit = depth + overhang - _MARGIN_M
-    price = _SPHERE_PRICE * overhang**3 + _outside_m3(hull, candidates, limit)
-    chosen = _greedy(candidates, limit, need, price)
+    limit = depth + overhang_m - _MARGIN_M
+    if floor is not None:
+        limit = np.maximum(np.minimum(limit, candidates @ floor[0] - floor[1]), 1e-3)
+    chosen = _greedy(candidates, limit, need)
     centers, radii = candidates[chosen], limit[chosen]
     distance = _distances(need, centers)
     radii = _shrink(distance, radii)
-    dense = hull.surface(max(_DENSE_SPACING_M, float(np.sqrt(_area(hull) / _DENSE_POINTS))))
+    dense = hull.surface(max(_DENSE_SPACING_M, float(np.sqrt(area_m2(hull) / _DENSE_POINTS))))
     dense = _exposed(dense, others, held_centers, held_radii)
     return centers, _grow(dense, centers, radii) + _MARGIN_M
 
@@ -205,19 +200,8 @@ def _shrink(distance: Array, radii: Array) -> Array:
     return radii
 
 
-def _outside_m3(hull: Hull, centers: Array, radii: Array) -> Array:
-    """Return about how much of each sphere lies outside the hull [m^3]."""
-    height = 1 - 2 * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
-    turn = np.pi * (1 + np.sqrt(5)) * np.arange(_DIRECTIONS)
-    flat = np.sqrt(1 - height**2)
-    directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), height], axis=1)
-    points = centers[:, None] + radii[:, None, None] * directions
-    outside = np.maximum(-hull.depth(points.reshape(-1, 3)), 0.0).reshape(len(centers), -1)
-    return np.asarray(4 * np.pi * radii**2 * outside.mean(axis=1))
-
-
-def _greedy(candidates: Array, limit: Array, need: Array, price: Array) -> NDArray[np.int64]:
-    """Pick the spheres that hold most per price until every needed point is held; returns their indices."""
+def _greedy(candidates: Array, limit: Array, need: Array) -> NDArray[np.int64]:
+    """Pick the spheres that hold most points until every needed point is held; returns their indices."""
     holds = _distances(candidates, need) <= limit[:, None]
     lonely = ~holds.any(axis=0)
     if lonely.any():
@@ -227,7 +211,7 @@ def _greedy(candidates: Array, limit: Array, need: Array, price: Array) -> NDArr
     gain = holds.sum(axis=1).astype(float)
     chosen: list[int] = []
     while open_points.any():
-        best = int(np.argmax(gain / price))
+        best = int(np.argmax(gain))
         chosen.append(best)
         fresh = holds[best] & open_points
         gain -= holds[:, fresh].sum(axis=1)
@@ -244,7 +228,7 @@ def _interior_grid(hull: Hull, overhang_m: float) -> Array:
     local = hull.vertices_m @ hull.frame
     low, high = local.min(axis=0), local.max(axis=0)
     extent = high - low
-    step = max(overhang_m, float(np.cbrt(np.prod(extent) / 6000.0)))
+    step = max(overhang_m, float(np.cbrt(np.prod(extent) / _CANDIDATES)))
     axes = []
     for axis in range(3):
         # Odd counts put candidates on the middle plane, where a thin finger is held by the fewest spheres.
@@ -268,7 +252,8 @@ def _distances(a: Array, b: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
 
-def _area(hull: Hull) -> float:
+def area_m2(hull: Hull) -> float:
+    """Return the surface area of a hull [m^2]."""
     a, b, c = np.moveaxis(hull.vertices_m[hull.faces], 1, 0)
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 

@@ -1,12 +1,12 @@
-"""Self-collision: which link pairs can touch at all, and which spheres block poses that are free."""
+"""Self-collision: which link pairs can touch at all, and how far their spheres overlap before they do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armwright.core.pose import Array
 from armwright.core.seeds import rng_for
@@ -15,10 +15,26 @@ from armwright.robots.kinematics import Ints, SphereSet
 if TYPE_CHECKING:
     import mujoco
 
-_POSES = 12_000
-_FREE_POSES = 2_500
-_NEAR_M = 0.004
-_CHUNK = 250
+_POSES = 24_000
+_MARGIN_M = 0.001
+_SHALLOW_M = 0.004
+_CHUNK = 100
+_SAFETY_M = 0.0005
+_TRUST_NEAR = 0.95
+_TRUST_FAR = 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class SelfContact:
+    """Poses in which links touch, sampled with exact geometry.
+
+    Attributes:
+        pairs: (p, 2) link pairs that touch in some pose.
+        poses_rad: Per pair, per settled gripper state: (h, n) poses in which the pair just touches, or nearly does.
+    """
+
+    pairs: Ints
+    poses_rad: tuple[tuple[Array, ...], ...]
 
 
 def link_of_body(model: mujoco.MjModel, joints: list[int], body: int) -> int:
@@ -32,25 +48,20 @@ def link_of_body(model: mujoco.MjModel, joints: list[int], body: int) -> int:
     return 0
 
 
-def self_contact(
+def sample_self_contact(
     model: mujoco.MjModel, joints: list[int], limits_rad: Array, settled: Sequence[Array], seed: int
-) -> tuple[Ints, Array]:
-    """Sample poses within the limits with the gripper at each settled state.
-
-    Returns:
-        The (p, 2) link pairs that touch, or come within a few millimetres, in some pose; and (m, n) poses of the
-        first settled state in which no two links touch.
-    """
+) -> SelfContact:
+    """Draw poses within the limits, with the gripper at each settled state, and note which links touch."""
     import mujoco
 
     link = np.array([link_of_body(model, joints, int(body)) for body in model.geom_bodyid])
     addresses = model.jnt_qposadr[joints]
     rng = rng_for(seed, "robots.fit", "pairs")
-    touching = np.zeros((len(joints) + 1, len(joints) + 1), bool)
-    free: list[Array] = []
+    touching = set[tuple[int, int]]()
+    found: dict[tuple[int, int], list[list[Array]]] = {}
     data = mujoco.MjData(model)
     margins = model.geom_margin.copy()
-    model.geom_margin[:] = _NEAR_M
+    model.geom_margin[:] = _MARGIN_M
     try:
         for state, qpos in enumerate(settled):
             data.qpos[:] = qpos
@@ -59,66 +70,64 @@ def self_contact(
                 mujoco.mj_kinematics(model, data)
                 mujoco.mj_comPos(model, data)
                 mujoco.mj_collision(model, data)
-                pairs = link[data.contact.geom]
-                touching[pairs[:, 0], pairs[:, 1]] = True
-                if state == 0 and len(free) < _FREE_POSES:
-                    apart = pairs[:, 0] != pairs[:, 1]
-                    if not (apart & (data.contact.dist < 0)).any():
-                        free.append(q)
+                if data.ncon == 0:
+                    continue
+                nearest: dict[tuple[int, int], float] = {}
+                for (a, b), distance in zip(link[data.contact.geom].tolist(), data.contact.dist, strict=True):
+                    pair = (min(a, b), max(a, b))
+                    nearest[pair] = min(nearest.get(pair, np.inf), float(distance))
+                for pair, distance in nearest.items():
+                    if pair[0] != pair[1] and distance > -_SHALLOW_M:
+                        found.setdefault(pair, [[] for _ in settled])[state].append(q)
+                    if pair[0] != pair[1] and distance < 0:
+                        touching.add(pair)
     finally:
         model.geom_margin[:] = margins
-    touching |= touching.T
-    return np.argwhere(np.triu(touching, 1)).astype(np.int32), np.array(free).reshape(-1, len(joints))
+    pairs = sorted(touching)
+    none = [list[Array]() for _ in settled]
+    poses = tuple(tuple(np.array(p).reshape(-1, len(joints)) for p in found.get(pair, none)) for pair in pairs)
+    return SelfContact(np.array(pairs, np.int32).reshape(-1, 2), poses)
 
 
-def blocking_spheres(
-    offset: Array, spheres: SphereSet, self_pairs: Ints, free_rad: Array, *, allowed: float
-) -> NDArray[np.int64]:
-    """Find the spheres to tighten so that self-collision blocks fewer free poses.
+def self_slack(offset: Array, spheres: Sequence[SphereSet], contact: SelfContact) -> Array:
+    """Return how far the spheres of each link pair may overlap without a contact [m], (p,).
+
+    Spheres stick out of the geometry that they cover. In the sampled poses in which a pair just touches, its spheres
+    overlap by some depth; up to the least of these, less a margin, an overlap is no contact. Two links with two joints
+    between them have been sampled densely; of pairs farther apart only a part of the depth is trusted.
 
     Args:
         offset: (n, 4, 4) chain constants.
-        spheres: The spheres now.
-        self_pairs: (p, 2) link pairs to test.
-        free_rad: (m, n) poses that the exact geometry calls free.
-        allowed: Share of the poses that may stay blocked.
-
-    Returns:
-        Indices of few spheres which, between them, have a part in enough of the wrongly blocked poses; empty if no
-        more than ``allowed`` are blocked.
+        spheres: The spheres at each settled gripper state.
+        contact: The sampled contacts.
     """
-    involved = np.concatenate(
-        [
-            _involved(offset, spheres, self_pairs, free_rad[first : first + _CHUNK])
-            for first in range(0, len(free_rad), _CHUNK)
-        ]
-    )
-    blocked = involved.any(axis=1)
-    budget = allowed * len(free_rad)
-    chosen: list[int] = []
-    left = involved[blocked]
-    while len(left) > 0.5 * budget and blocked.sum() > budget:
-        best = int(left.sum(axis=0).argmax())
-        chosen.append(best)
-        left = left[~left[:, best]]
-    return np.asarray(chosen, dtype=np.int64)
+    slack = np.zeros(len(contact.pairs))
+    for k, (a, b) in enumerate(contact.pairs):
+        depth = np.concatenate(
+            [
+                overlap(offset, at_state, (int(a), int(b)), poses[first : first + _CHUNK])
+                for at_state, poses in zip(spheres, contact.poses_rad[k], strict=True)
+                for first in range(0, len(poses), _CHUNK)
+            ]
+        )
+        trust = _TRUST_NEAR if b - a <= 2 else _TRUST_FAR
+        if len(depth):
+            slack[k] = max(trust * float(depth.min()) - _SAFETY_M, 0.0)
+    return slack
 
 
-def _involved(offset: Array, spheres: SphereSet, self_pairs: Ints, poses_rad: Array) -> NDArray[np.bool_]:
-    """Return (m, s): whether each sphere overlaps one of another tested link in each pose."""
-    frames = chain_frames(offset, poses_rad)[:, spheres.link]
-    centers = np.einsum("psij,sj->psi", frames[..., :3, :3], spheres.center_m) + frames[..., :3, 3]
-    involved = np.zeros(centers.shape[:2], bool)
-    for a, b in self_pairs:
-        first, second = np.flatnonzero(spheres.link == a), np.flatnonzero(spheres.link == b)
-        if len(first) == 0 or len(second) == 0:
-            continue
-        p, q = centers[:, first], centers[:, second]
-        square = (p * p).sum(-1)[:, :, None] + (q * q).sum(-1)[:, None] - 2 * p @ q.transpose(0, 2, 1)
-        overlap = square < (spheres.radius_m[first][:, None] + spheres.radius_m[second]) ** 2
-        involved[:, first] |= overlap.any(axis=2)
-        involved[:, second] |= overlap.any(axis=1)
-    return involved
+def overlap(offset: Array, spheres: SphereSet, pair: tuple[int, int], poses_rad: Array) -> Array:
+    """Return the deepest overlap [m] between two links' spheres in each of (m, n) poses, (m,); negative if apart."""
+    frames = chain_frames(offset, poses_rad)
+    ends = []
+    for link in pair:
+        own = spheres.link == link
+        rotation, origin = frames[:, link, :3, :3], frames[:, link, :3, 3]
+        ends.append((spheres.center_m[own] @ rotation.transpose(0, 2, 1) + origin[:, None], spheres.radius_m[own]))
+    (p, r), (q, s) = ends
+    square = (p * p).sum(-1)[:, :, None] + (q * q).sum(-1)[:, None] - 2 * p @ q.transpose(0, 2, 1)
+    depth = r[:, None] + s - np.sqrt(np.maximum(square, 0.0))
+    return np.asarray(depth.max(axis=(1, 2)))
 
 
 def chain_frames(offset: Array, poses_rad: Array) -> Array:

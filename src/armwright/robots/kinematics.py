@@ -47,6 +47,7 @@ class Kinematics:
         spheres: Gap between the pads [m] -> spheres of arm and gripper at a few sampled gaps, the same spheres in the
             same order in each; ``spheres_at`` gives them for any gap.
         self_pairs: (p, 2) link pairs whose spheres may collide.
+        self_slack_m: (p,) how deep the pair's spheres may overlap before the links touch [m]; None stands for zeros.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Kinematics:
     home_rad: Array
     spheres: Mapping[float, SphereSet]
     self_pairs: Ints
+    self_slack_m: Array | None = None
 
     @property
     def dof(self) -> int:

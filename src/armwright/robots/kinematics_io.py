@@ -31,6 +31,10 @@ def save_kinematics(path: Path, kinematics: Kinematics) -> None:
     for k, gap in enumerate(sorted(kinematics.spheres)):
         spheres = kinematics.spheres[gap]
         arrays |= {f"center_{k}": spheres.center_m, f"radius_{k}": spheres.radius_m, f"link_{k}": spheres.link}
+        if spheres.finger is not None:
+            arrays[f"finger_{k}"] = spheres.finger
+    if kinematics.self_slack_m is not None:
+        arrays["self_slack_m"] = kinematics.self_slack_m
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, **arrays)
 
@@ -40,9 +44,20 @@ def load_kinematics(path: Path) -> Kinematics | None:
     try:
         with np.load(path, allow_pickle=False) as data:
             spheres = {
-                float(gap): SphereSet(data[f"center_{k}"], data[f"radius_{k}"], data[f"link_{k}"])
+                float(gap): SphereSet(
+                    data[f"center_{k}"],
+                    data[f"radius_{k}"],
+                    data[f"link_{k}"],
+                    data.get(f"finger_{k}"),
+                )
                 for k, gap in enumerate(data["gaps_m"])
             }
-            return Kinematics(name=str(data["name"]), spheres=spheres, **{name: data[name] for name in _ARRAYS})
+            slack = data.get("self_slack_m")
+            return Kinematics(
+                name=str(data["name"]),
+                spheres=spheres,
+                self_slack_m=slack,
+                **{name: data[name] for name in _ARRAYS},
+            )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
