@@ -2,133 +2,10 @@
 
 from __future__ import annotations
 
+from armwright.language import _phrases as fixed
 from armwright.language import lexicon as lex
 from armwright.language._items import Item, ItemKind, NounPhrase, Token
-from armwright.language._noun_phrases import NounPhraseReader
-
-_EXIST = (
-    ("there", "is"),
-    ("there", "are"),
-    ("there", "'s"),
-    ("there", "stands"),
-    ("there", "sits"),
-    ("there", "lies"),
-    ("you", "see"),
-    ("you", "can", "see"),
-    ("you", "have"),
-    ("we", "have"),
-    ("i", "have"),
-    ("contains",),
-    ("containing",),
-    ("includes",),
-    ("including",),
-    ("has",),
-    ("holds",),
-    ("ignore",),
-    ("ignoring",),
-    ("consists", "of"),
-    ("given",),
-    ("imagine",),
-    ("suppose",),
-)
-_IGNORED_PHRASES = (
-    ("go", "ahead", "and"),
-    ("go", "ahead"),
-    ("as", "a", "distractor"),
-    ("as", "an", "obstacle"),
-    ("as", "distractors"),
-    ("as", "clutter"),
-    ("as", "well"),
-    ("at", "the", "same", "time"),
-    ("one", "at", "a", "time"),
-    ("one", "by", "one"),
-    ("one", "after", "another"),
-    ("one", "after", "the", "other"),
-    ("by", "hand"),
-    ("for", "me"),
-    ("for", "us"),
-    ("if", "possible"),
-    ("if", "you", "can"),
-    ("if", "you", "would"),
-    ("in", "the", "air"),
-    ("in", "air"),
-    ("in", "place"),
-    ("into", "place"),
-    ("in", "position"),
-    ("in", "your", "hand"),
-    ("in", "your", "gripper"),
-    ("in", "hand"),
-    ("of", "course"),
-    ("in", "the", "scene"),
-    ("in", "the", "background"),
-    ("nearby",),
-    ("as", "usual"),
-    ("in", "order", "to"),
-    ("by", "themselves"),
-    ("you", "are", "holding"),
-    ("make", "sure", "to"),
-    ("make", "sure", "that"),
-    ("from", "the", "scene"),
-    ("over", "there"),
-    ("right", "now"),
-    ("hold", "of"),
-    ("at", "once"),
-    ("in", "total"),
-    ("so", "that", "it", "is"),
-    ("so", "that", "it", "sits"),
-    ("so", "that", "it", "stands"),
-    ("so", "that", "it", "rests"),
-    ("so", "it", "is"),
-    ("so", "it", "sits"),
-    ("such", "that", "it", "is"),
-    ("until", "it", "is"),
-    ("so", "that"),
-    ("right", "away"),
-    ("in", "a", "row"),
-)
-_HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
-_STACKING = (
-    ("on", "top", "of", "each", "other"),
-    ("on", "top", "of", "one", "another"),
-    ("onto", "each", "other"),
-    ("on", "each", "other"),
-    ("on", "one", "another"),
-    ("one", "on", "top", "of", "the", "other"),
-    ("one", "on", "the", "other"),
-    ("into", "each", "other"),
-    ("inside", "each", "other"),
-    ("into", "a", "tower"),
-    ("in", "a", "tower"),
-    ("into", "a", "stack"),
-    ("in", "a", "stack"),
-    ("into", "a", "pile"),
-    ("in", "a", "pile"),
-    ("to", "form", "a", "tower"),
-    ("to", "make", "a", "tower"),
-)
-_APPROACHES = lex.bag("left right front back top above behind")
-_WISHES = lex.bag("want wants need needs like prefer")
-_BUILD = lex.bag("build make create form construct assemble")
-_TOWERS = lex.bag("tower stack pile")
-_HERE = (
-    ("inside",),
-    ("within",),
-    ("underneath",),
-    ("beneath",),
-    ("on", "top"),
-    ("alongside",),
-    ("in", "there"),
-    ("on", "there"),
-    ("behind",),
-    ("beside",),
-)
-"""Relations that may stand alone: to the thing last spoken of."""
-_BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
-_LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
-_REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
-_NEGATIONS = lex.bag("not never without avoid avoiding except don t or neither nor") | {"n't"}
-_RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}
-_MEASURES = lex.bag("cm mm m centimeters centimetres millimeters millimetres meters metres inches inch degrees")
+from armwright.language._noun_phrases import NounPhraseReader, share_nouns
 
 
 class Chunker:
@@ -146,25 +23,8 @@ class Chunker:
         at = 0
         while at < len(self._tokens):
             at = self._step(at)
-        self._share_nouns()
+        share_nouns(self.items)
         return self.items
-
-    def _share_nouns(self) -> None:
-        """Give bare adjectives the noun of the phrase they are joined to: ``the red, blue and green cubes``."""
-        for k, item in enumerate(self.items):
-            if item.np is None or item.np.kind != "one" or item.np.head in ("one", "ones", "other"):
-                continue
-            after = k + 1
-            while after + 1 < len(self.items) and self.items[after].kind == "conn":
-                after += 1 if self.items[after + 1].kind == "conn" else 0
-                following = self.items[after + 1].np
-                if following is None or not following.attributes:
-                    break
-                if following.kind == "object":
-                    item.np.kind, item.np.category, item.np.head = "object", following.category, following.head
-                    following.plural = False
-                    break
-                after += 2
 
     def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
         return tuple(self._words[at : at + len(phrase)]) == phrase
@@ -259,7 +119,7 @@ class Chunker:
 
     def _negation(self, at: int) -> int:
         word = self._words[at]
-        if word in _NEGATIONS or self._has(at, ("do", "n't")):
+        if word in fixed.NEGATIONS or self._has(at, ("do", "n't")):
             end = at + (2 if word == "do" else 1)
             self._add("neg", at, end)
             return end
@@ -270,32 +130,32 @@ class Chunker:
 
     def _ignored_phrase(self, at: int) -> int:
         phrase: tuple[str, ...]
-        for phrase in _HOLD_OF:
+        for phrase in fixed.HOLD_OF:
             if self._has(at, phrase):
                 item = self._add("verb", at, at + len(phrase))
                 item.frame = "pick"
                 return at + len(phrase)
-        for phrase in _STACKING:
+        for phrase in fixed.STACKING:
             if self._has(at, phrase):
                 self._add("result", at, at + len(phrase), "stacked")
                 return at + len(phrase)
         if self._has(at, ("side", "by", "side")):
             self._add("result", at, at + 3, "beside")
             return at + 3
-        if self._has(at, ("from", "the")) and self._words[at + 2 : at + 3] and self._words[at + 2] in _APPROACHES:
+        if self._has(at, ("from", "the")) and self._words[at + 2 : at + 3] and self._words[at + 2] in fixed.APPROACHES:
             self.unknown |= {at, at + 1, at + 2}
             return at + 3
         if self._has(at, ("from", "above")) and not self._target_ahead(at + 2):
             self.unknown |= {at, at + 1}
             return at + 2
-        if self._words[at] in _BUILD and (end := self._tower(at)) > at:
+        if self._words[at] in fixed.BUILD and (end := self._tower(at)) > at:
             self._add("verb", at, end).frame = "stack"
             return end
         aside = self._longest(at, lex.SIDE_PHRASES)
         if self._words[at] in ("far", "away") and self._words[at + 1 : at + 2] == ["from"] and not aside:
             self.unknown |= {at, at + 1}
             return at + 2
-        for phrase in _IGNORED_PHRASES:
+        for phrase in fixed.IGNORED_PHRASES:
             if self._has(at, phrase):
                 return at + len(phrase)
         return at
@@ -307,7 +167,7 @@ class Chunker:
             self._words[k] in lex.DETERMINERS or self._words[k] in ("small", "tall", "new")
         ):
             k += 1
-        if k >= len(self._words) or self._words[k] not in _TOWERS:
+        if k >= len(self._words) or self._words[k] not in fixed.TOWERS:
             return at
         k += 1
         for lead in (("out", "of"), ("of",), ("from",), ("with",), ("using",)):
@@ -316,7 +176,7 @@ class Chunker:
         return k
 
     def _existence(self, at: int) -> int:
-        for phrase in _EXIST:
+        for phrase in fixed.EXIST:
             if self._has(at, phrase):
                 if phrase in (("has",), ("holds",)) and not self._after_noun():
                     return at
@@ -334,12 +194,12 @@ class Chunker:
     def _verb(self, at: int) -> int:
         word = self._words[at]
         following = self._words[at + 1] if at + 1 < len(self._words) else ""
-        if word in _BE and not self._imperative_be(at, word):
+        if word in fixed.BE and not self._imperative_be(at, word):
             return self._copula(at)
-        if word in _LOCATED and (end := self._located(at)) > at:
+        if word in fixed.LOCATED and (end := self._located(at)) > at:
             return end
         wanted = self._starts_noun(at + 1) or following == "it"
-        if word in _WISHES and following not in ("you", "to") and wanted:
+        if word in fixed.WISHES and following not in ("you", "to") and wanted:
             self._add("verb", at, at + 1).frame = "go"
             return at + 1
         if word not in lex.VERBS:
@@ -348,10 +208,10 @@ class Chunker:
         if word in ("close", "closes") and following in ("to", "by"):
             return at
         if word in ("open", "shut", "closed") and self._after_shift():
-            self._add("result", at, at + 1, _RESULTS[word])
+            self._add("result", at, at + 1, fixed.RESULTS[word])
             return at + 1
-        if word in _RESULTS and self._after_noun() and not self._starts_noun(at + 1):
-            self._add("result", at, at + 1, _RESULTS[word])
+        if word in fixed.RESULTS and self._after_noun() and not self._starts_noun(at + 1):
+            self._add("result", at, at + 1, fixed.RESULTS[word])
             return at + 1
         if word == "hook" and not self._starts_noun(at + 1):
             return at
@@ -399,7 +259,7 @@ class Chunker:
             if word in lex.PARTS:
                 return True
             if word in ("it", "them"):
-                return k + 1 < len(words) and words[k + 1] in _REGION_LEADS
+                return k + 1 < len(words) and words[k + 1] in fixed.REGION_LEADS
             if word not in ("its", "the", "their", "onto", "on", "only", "just"):
                 return False
         return False
@@ -448,7 +308,9 @@ class Chunker:
         after_comma = previous is not None and previous.word == "," and self._words[at] in ("which", "that")
         if not self._after_noun() and not after_comma:
             return at
-        while k < len(self._words) and (self._words[k] in _LOCATED or self._words[k] in _BE or self._words[k] == "'s"):
+        while k < len(self._words) and (
+            self._words[k] in fixed.LOCATED or self._words[k] in fixed.BE or self._words[k] == "'s"
+        ):
             k += 1
         phrase = self._longest(k, lex.RELATION_PHRASES)
         if phrase is None and self._words[k : k + 1]:
@@ -469,7 +331,7 @@ class Chunker:
 
     def _relation(self, at: int) -> int:
         word = self._words[at]
-        if word in _REGION_LEADS and self._part_ahead(at + 1):
+        if word in fixed.REGION_LEADS and self._part_ahead(at + 1):
             self._add("region", at, at + 1)
             return at + 1
         phrase = self._longest(at, lex.RELATION_PHRASES)
@@ -497,7 +359,7 @@ class Chunker:
 
     def _relation_alone(self, at: int) -> int:
         """Read ``inside`` at the end of a clause as ``inside it``."""
-        for phrase in _HERE:
+        for phrase in fixed.HERE:
             end = at + len(phrase)
             if self._has(at, phrase) and (
                 end >= len(self._words) or self._words[end] in ".,;!?" or self._words[end] in ("and", "then")
@@ -522,7 +384,7 @@ class Chunker:
         return at + len(phrase)
 
     def _noun_phrase(self, at: int) -> int:
-        if at + 1 < len(self._words) and self._words[at + 1] in _MEASURES:
+        if at + 1 < len(self._words) and self._words[at + 1] in fixed.MEASURES:
             self.unknown |= {at, at + 1}
             return at + 2
         if self._words[at] == "can" and not self._after_determiner(at):
@@ -549,4 +411,4 @@ class Chunker:
         if word in ("down", "back"):
             self._add("result", at, at + 1, "down")
             return at + 1
-        return at + 1 if word in lex.IGNORED or word in _BE or word == "'s" or word in ("off", "together") else at
+        return at + 1 if word in lex.IGNORED or word in fixed.BE or word == "'s" or word in ("off", "together") else at

@@ -2,52 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
-
-from armwright.core.task import RelationName
-from armwright.language._items import Item, NounPhrase
-from armwright.language.lexicon import FrameName, RelationPhrase
-
-ClauseKind = FrameName | Literal["describe"]
-
-
-@dataclass
-class Place:
-    """A prepositional phrase: a relation and what it is relative to.
-
-    Attributes:
-        phrase: The relation and whether it can only be a goal or a source.
-        targets: What it is relative to.
-        explicit: It belongs to the noun before it (``the can that is on the shelf``).
-        of: Which noun phrase it follows: -1 the object, else the index of an earlier place.
-    """
-
-    phrase: RelationPhrase
-    targets: list[NounPhrase]
-    explicit: bool = False
-    of: int = -1
-
-
-@dataclass
-class Clause:
-    """One verb with its arguments, or one description."""
-
-    kind: ClauseKind
-    word: str = ""
-    objects: list[NounPhrase] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    region: NounPhrase | None = None
-    side: RelationName | None = None
-    result: str = ""
-    instrument: NounPhrase | None = None
-    passive: bool = False
-    form: str = "base"
-    tokens: tuple[int, int] = (0, 0)
-
-    def complete(self) -> bool:
-        """Return whether the clause has both something to act on and somewhere to act."""
-        return bool(self.objects) and bool(self.places)
+from armwright.language._items import Clause, Item, NounPhrase, Place
+from armwright.language.lexicon import RelationPhrase
 
 
 class ClauseReader:

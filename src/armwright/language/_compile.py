@@ -1,55 +1,21 @@
-"""Turns clauses into a scene and ordered primitives."""
+"""Turns clauses into a scene and ordered primitives: one method per kind of clause."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from armwright.assets.catalog import CATALOG
 from armwright.core.errors import UsageError
 from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
 from armwright.language import lexicon as lex
-from armwright.language._clauses import Clause, Place
-from armwright.language._items import NounPhrase
-from armwright.language._referents import TABLE, Discourse, Entity, Referent, Test, anything
+from armwright.language._grounding import Grounding, Step, movable, openable, pours
+from armwright.language._items import Clause, Place
+from armwright.language._referents import TABLE, Entity, Referent, anything
 from armwright.language.lexicon import RelationPhrase
 
 
-@dataclass
-class Step:
-    """A primitive over entities."""
-
-    name: PrimitiveName
-    object: Entity
-    target: Referent | None = None
-    relation: RelationName | None = None
-
-
-def _movable(entity: Entity) -> bool:
-    return not entity.info.static
-
-
-def _openable(entity: Entity) -> bool:
-    return "Openable Handle" in entity.info.regions
-
-
-def _pours(entity: Entity) -> bool:
-    return checks.can_pour(entity.info)
-
-
-def _receiver(entity: Entity) -> bool:
-    return entity.info.receives_in or entity.info.receives_on
-
-
-class Compiler:
+class Compiler(Grounding):
     """Collects entities, initial relations and steps, clause by clause."""
-
-    def __init__(self, *, suggest: Callable[[str], Sequence[str]]) -> None:
-        self.talk = Discourse(suggest)
-        self.steps: list[Step] = []
-        self.relations: list[tuple[Entity, RelationName, Entity]] = []
-        self.rejected: list[tuple[int, int]] = []
 
     def run(self, clauses: Sequence[Clause], *, early: Sequence[Clause] = ()) -> None:
         """Compile clauses in order.
@@ -72,170 +38,9 @@ class Compiler:
             else:
                 getattr(self, f"_{clause.kind}")(clause)
 
-    def _describe(self, clause: Clause) -> None:
-        nouns = [np for np in clause.objects if self._known(np)]
-        places = [place for place in clause.places if all(map(self._known, place.targets))]
-        subjects: list[Entity] = []
-        for np in nouns:
-            found = self.talk.refine(np, taken=subjects) or self.talk.resolve(np, describing=True)
-            subjects += [e for e in found if isinstance(e, Entity)]
-        self._locate(subjects, places, describing=True)
-        self.talk.mention(subjects)
-
-    def _known(self, phrase: NounPhrase) -> bool:
-        """Return whether a mention in a description is of the catalog; else note it as not understood."""
-        if phrase.kind == "unknown" or (phrase.kind == "generic" and not lex.GENERIC_NOUNS[phrase.head]):
-            self.rejected.append(phrase.tokens)
-            return False
-        return phrase.kind not in ("substance", "part")
-
-    def _locate(self, subjects: Sequence[Entity], places: Sequence[Place], *, describing: bool = False) -> None:
-        """Record where things are before anything moves."""
-        previous: list[Referent] = list(subjects)
-        for place in places:
-            around: Sequence[Referent] = subjects if place.of < 0 else previous
-            movers = [e for e in around if isinstance(e, Entity)]
-            targets: list[Referent] = []
-            for np in place.targets:
-                if not self._known(np):
-                    continue
-                targets += self.talk.resolve(np, describing=describing, exclude=movers)
-            for k, mover in enumerate(movers):
-                for target in targets if len(targets) != len(movers) else [targets[k]]:
-                    self._relate(mover, place, target)
-            previous = targets
-            self.talk.mention([t for t in targets if isinstance(t, Entity)])
-
-    def _relate(self, mover: Entity, place: Place, target: Referent) -> None:
-        if not isinstance(target, Entity) or mover.moved or mover is target:
-            return
-        relation = self._source_relation(place, target)
-        relation = checks.settle(mover.info, relation, target.info)
-        edge = (mover, relation, target)
-        if edge not in self.relations:
-            self.relations.append(edge)
-
-    def _source_relation(self, place: Place, target: Entity) -> RelationName:
-        if place.phrase.relation is not None:
-            return place.phrase.relation
-        if place.phrase.source:
-            return checks.default_source(target.info, "from")
-        return checks.default_goal(target.info)
-
-    def _entities(self, clause: Clause, *, action: str, test: Test = anything) -> list[Entity]:
-        """Return what the clause acts on."""
-        if not clause.objects:
-            if self.talk.held is not None:
-                return [self.talk.held]
-            if self.talk.salient and clause.places:
-                return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
-            raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
-        found: list[Entity] = []
-        for np in clause.objects:
-            for entity in self.talk.resolve(np, exclude=found if np.kind != "pronoun" else (), test=test):
-                if not isinstance(entity, Entity):
-                    raise UsageError(f"cannot {action} the table.", hint="It is fixed; name an object on it.")
-                if entity not in found:
-                    found.append(entity)
-            if np.part and np.kind in ("object", "part", "one", "generic"):
-                self._hold_by(found[-1:], np.part)
-        if clause.region is not None and clause.region.part:
-            self._hold_by(found, clause.region.part)
-        return found
-
-    def _hold_by(self, entities: Sequence[Entity], part: str) -> None:
-        for entity in entities:
-            if part == "handle":
-                self.talk.needs_handle(entity)
-            entity.part = part
-
-    def _split_places(self, clause: Clause, objects: Sequence[Entity], *, goals: bool) -> Place | None:
-        """Find the phrase that says where to; record the others as where things are."""
-        places = list(clause.places)
-        only_goal = next((k for k, p in enumerate(places) if p.phrase.goal and not p.explicit), None)
-        chosen: int | None = only_goal
-        if chosen is None and goals:
-            chosen = next((k for k, p in enumerate(places) if not p.explicit and not p.phrase.source), None)
-            later = [k for k, p in enumerate(places) if not p.explicit and not p.phrase.source and k != chosen]
-            if chosen is not None and later and self._must_shift(places, chosen, later[0], objects):
-                chosen = later[0]
-        before = places[:chosen] if chosen is not None else places
-        self._locate(objects, [p for p in before if not p.phrase.goal])
-        if chosen is None:
-            return None
-        goal = places[chosen]
-        after = places[chosen + 1 :]
-        if after:
-            self._after_goal(goal, after, objects)
-        return goal
-
-    def _must_shift(self, places: Sequence[Place], chosen: int, later: int, objects: Sequence[Entity]) -> bool:
-        """Return whether reading the later phrase as being about the target is impossible."""
-        first, second = places[chosen].targets, places[later].targets
-        if not first or not second or first[0].category is None or second[0].category is None:
-            return bool(first and first[0].kind == "surface" and second and second[0].kind == "object")
-        relation = places[later].phrase.relation
-        if relation not in ("in", "on"):
-            return False
-        target, ground = CATALOG[first[0].category], CATALOG[second[0].category]
-        if target.static:
-            return True
-        try:
-            checks.settle(target, relation, ground)
-        except UsageError:
-            return True
-        return False
-
-    def _after_goal(self, goal: Place, after: Sequence[Place], objects: Sequence[Entity]) -> None:
-        kept = []
-        for place in after:
-            if place.phrase.source:
-                self._locate(objects, [place])
-            elif not any(np.kind == "surface" for np in place.targets):
-                place.of = -1
-                kept.append(place)
-        if kept:
-            targets = [t for np in goal.targets for t in self.talk.resolve(np, exclude=objects)]
-            self._locate([t for t in targets if isinstance(t, Entity)], kept)
-
-    def _targets(self, goal: Place, objects: Sequence[Entity], *, test: Test = _receiver) -> list[Referent]:
-        found: list[Referent] = []
-        for np in goal.targets:
-            if np.kind == "pronoun" and np.head == "it" and objects and self._reflexive(np):
-                raise UsageError(
-                    f"cannot put the {objects[0].category} relative to itself.", hint="Name another place."
-                )
-            found += self.talk.resolve(np, exclude=objects, test=test)
-        if not found:
-            raise UsageError("it is not said where to.", hint="Say for example: … on the plate.")
-        return found
-
-    def _reflexive(self, np: NounPhrase) -> bool:
-        return np.tokens in self.reflexive
-
-    reflexive: frozenset[tuple[int, int]] = frozenset()
-
-    def _take(self, entity: Entity, action: str) -> None:
-        """Have the hand hold ``entity``."""
-        checks.require_movable(entity.info, action)
-        entity.manipulated = True
-        if self.talk.held is entity and self.steps and self._last_pick() is entity:
-            return
-        for k in range(len(self.steps) - 1, -1, -1):
-            step = self.steps[k]
-            if step.object is entity:
-                if step.name == "pick":
-                    del self.steps[k]
-                break
-        self.steps.append(Step("pick", entity))
-        self.talk.held = entity
-
-    def _last_pick(self) -> Entity | None:
-        return next((step.object for step in reversed(self.steps) if step.name == "pick"), None)
-
     def _pick(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_movable, action="pick up")
-        if clause.result == "open" and all(map(_openable, objects)):
+        objects = self._entities(clause, test=movable, action="pick up")
+        if clause.result == "open" and all(map(openable, objects)):
             return self._act("open", objects)
         lid = clause.objects[:1] and clause.objects[0].part == "lid"
         if lid and any(p.phrase.source for p in clause.places):
@@ -254,7 +59,7 @@ class Compiler:
         self.talk.mention(objects)
 
     def _place(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_movable, action="place")
+        objects = self._entities(clause, test=movable, action="place")
         if clause.result == "stacked":
             return self._pile(objects, None)
         if clause.result == "beside" and len(objects) == 2:
@@ -342,7 +147,7 @@ class Compiler:
         entity.moved, self.talk.held = True, None
 
     def _hold(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_movable, action="hold")
+        objects = self._entities(clause, test=movable, action="hold")
         goal = self._split_places(clause, objects, goals=True)
         for entity in objects:
             self._take(entity, "hold")
@@ -366,7 +171,7 @@ class Compiler:
         region, clause.region = clause.region, None
         for place in clause.places:
             place.phrase = RelationPhrase("on", goal=True) if place.phrase.source else place.phrase
-        objects = self._entities(clause, test=_movable, action="hang")
+        objects = self._entities(clause, test=movable, action="hang")
         if region is not None and region.part not in (None, "handle"):
             self._hold_by(objects, str(region.part))
         goal = self._split_places(clause, objects, goals=True)
@@ -389,7 +194,7 @@ class Compiler:
         self.talk.mention(objects)
 
     def _stack(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_movable, action="stack")
+        objects = self._entities(clause, test=movable, action="stack")
         goal = self._split_places(clause, objects, goals=True)
         target = self._targets(goal, objects)[0] if goal else None
         self._pile(objects, target)
@@ -436,7 +241,7 @@ class Compiler:
         if clause.instrument is not None and clause.instrument.kind != "substance":
             sources.append(clause.instrument)
         for np in [*sources, *named]:
-            found = self.talk.resolve(np, test=_pours)
+            found = self.talk.resolve(np, test=pours)
             if found and isinstance(found[0], Entity):
                 if np.part and np.part != "lid":
                     self._hold_by(found[:1], np.part)  # type: ignore[arg-type]
@@ -462,8 +267,8 @@ class Compiler:
         self._shift("pull", clause)
 
     def _shift(self, name: PrimitiveName, clause: Clause) -> None:
-        objects = self._entities(clause, test=lambda e: _movable(e) or _openable(e), action=name)
-        if clause.result in ("open", "closed") and all(map(_openable, objects)):
+        objects = self._entities(clause, test=lambda e: movable(e) or openable(e), action=name)
+        if clause.result in ("open", "closed") and all(map(openable, objects)):
             return self._act("close" if clause.result == "closed" else "open", objects)
         goal = self._split_places(clause, objects, goals=True)
         for entity in objects:
@@ -493,11 +298,11 @@ class Compiler:
         self.talk.mention(objects)
 
     def _open(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_openable, action="open")
+        objects = self._entities(clause, test=openable, action="open")
         self._split_places(clause, objects, goals=False)
         self._act("open", objects)
 
     def _close(self, clause: Clause) -> None:
-        objects = self._entities(clause, test=_openable, action="close")
+        objects = self._entities(clause, test=openable, action="close")
         self._split_places(clause, objects, goals=False)
         self._act("close", objects)

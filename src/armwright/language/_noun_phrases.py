@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from armwright.language import lexicon as lex
-from armwright.language._items import NounPhrase, Token
+from armwright.language._items import Item, NounPhrase, Token
 from armwright.language.vocabulary import Vocabulary
 
 _STATES = lex.bag("open opened closed shut empty full clean dirty upright loose other same nice own given very")
@@ -321,3 +321,21 @@ class NounPhraseReader:
         if k > at + 1 and words[k - 1] in lex.CONTENT_WORDS:
             return k
         return at
+
+
+def share_nouns(items: Sequence[Item]) -> None:
+    """Give bare adjectives the noun of the phrase they are joined to: ``the red, blue and green cubes``."""
+    for k, item in enumerate(items):
+        if item.np is None or item.np.kind != "one" or item.np.head in ("one", "ones", "other"):
+            continue
+        after = k + 1
+        while after + 1 < len(items) and items[after].kind == "conn":
+            after += 1 if items[after + 1].kind == "conn" else 0
+            following = items[after + 1].np
+            if following is None or not following.attributes:
+                break
+            if following.kind == "object":
+                item.np.kind, item.np.category, item.np.head = "object", following.category, following.head
+                following.plural = False
+                break
+            after += 2

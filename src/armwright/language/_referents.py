@@ -153,6 +153,9 @@ class Discourse:
             if self.place is None:
                 raise UsageError("'there' refers to no place in the text.", hint="Name the place.")
             return [self.place]
+        if phrase.head == "itself":
+            what = exclude[0].category.replace("_", " ") if exclude else "thing"
+            raise UsageError(f"a {what} cannot be placed against itself.", hint="Name another thing as the place.")
         if phrase.head == "them":
             if self.group and not set(map(id, self.group)) & set(map(id, exclude)):
                 return [e for e in self.group if e in self.entities][: phrase.count or None]

@@ -1,0 +1,213 @@
+"""Grounds clauses: what their nouns mean, where things are to begin with, and which phrase says where to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from armwright.assets.catalog import CATALOG
+from armwright.core.errors import UsageError
+from armwright.core.task import PrimitiveName, RelationName
+from armwright.language import checks
+from armwright.language import lexicon as lex
+from armwright.language._items import Clause, NounPhrase, Place
+from armwright.language._referents import Discourse, Entity, Referent, Test, anything
+
+
+@dataclass
+class Step:
+    """A primitive over entities."""
+
+    name: PrimitiveName
+    object: Entity
+    target: Referent | None = None
+    relation: RelationName | None = None
+
+
+def movable(entity: Entity) -> bool:
+    """Return whether it is not fixed."""
+    return not entity.info.static
+
+
+def openable(entity: Entity) -> bool:
+    """Return whether it has a door or drawer."""
+    return "Openable Handle" in entity.info.regions
+
+
+def pours(entity: Entity) -> bool:
+    """Return whether its contents can be poured out."""
+    return checks.can_pour(entity.info)
+
+
+def receiver(entity: Entity) -> bool:
+    """Return whether things go in or on it."""
+    return entity.info.receives_in or entity.info.receives_on
+
+
+class Grounding:
+    """The scene and the steps so far, and how mentions, places and the hand relate to them.
+
+    Attributes:
+        talk: The things spoken of.
+        steps: Primitives in order.
+        relations: What holds before anything moves.
+        rejected: Token spans that nothing was made of.
+    """
+
+    def __init__(self, *, suggest: Callable[[str], Sequence[str]]) -> None:
+        self.talk = Discourse(suggest)
+        self.steps: list[Step] = []
+        self.relations: list[tuple[Entity, RelationName, Entity]] = []
+        self.rejected: list[tuple[int, int]] = []
+
+    def _describe(self, clause: Clause) -> None:
+        nouns = [np for np in clause.objects if self._known(np)]
+        places = [place for place in clause.places if all(map(self._known, place.targets))]
+        subjects: list[Entity] = []
+        for np in nouns:
+            found = self.talk.refine(np, taken=subjects) or self.talk.resolve(np, describing=True)
+            subjects += [e for e in found if isinstance(e, Entity)]
+        self._locate(subjects, places, describing=True)
+        self.talk.mention(subjects)
+
+    def _known(self, phrase: NounPhrase) -> bool:
+        """Return whether a mention in a description is of the catalog; else note it as not understood."""
+        if phrase.kind == "unknown" or (phrase.kind == "generic" and not lex.GENERIC_NOUNS[phrase.head]):
+            self.rejected.append(phrase.tokens)
+            return False
+        return phrase.kind not in ("substance", "part")
+
+    def _locate(self, subjects: Sequence[Entity], places: Sequence[Place], *, describing: bool = False) -> None:
+        """Record where things are before anything moves."""
+        previous: list[Referent] = list(subjects)
+        for place in places:
+            around: Sequence[Referent] = subjects if place.of < 0 else previous
+            movers = [e for e in around if isinstance(e, Entity)]
+            targets: list[Referent] = []
+            for np in place.targets:
+                if not self._known(np):
+                    continue
+                targets += self.talk.resolve(np, describing=describing, exclude=movers)
+            for k, mover in enumerate(movers):
+                for target in targets if len(targets) != len(movers) else [targets[k]]:
+                    self._relate(mover, place, target)
+            previous = targets
+            self.talk.mention([t for t in targets if isinstance(t, Entity)])
+
+    def _relate(self, mover: Entity, place: Place, target: Referent) -> None:
+        if not isinstance(target, Entity) or mover.moved or mover is target:
+            return
+        relation = self._source_relation(place, target)
+        relation = checks.settle(mover.info, relation, target.info)
+        edge = (mover, relation, target)
+        if edge not in self.relations:
+            self.relations.append(edge)
+
+    def _source_relation(self, place: Place, target: Entity) -> RelationName:
+        if place.phrase.relation is not None:
+            return place.phrase.relation
+        if place.phrase.source:
+            return checks.default_source(target.info, "from")
+        return checks.default_goal(target.info)
+
+    def _entities(self, clause: Clause, *, action: str, test: Test = anything) -> list[Entity]:
+        """Return what the clause acts on."""
+        if not clause.objects:
+            if self.talk.held is not None:
+                return [self.talk.held]
+            if self.talk.salient and clause.places:
+                return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
+            raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
+        found: list[Entity] = []
+        for np in clause.objects:
+            for entity in self.talk.resolve(np, exclude=found if np.kind != "pronoun" else (), test=test):
+                if not isinstance(entity, Entity):
+                    raise UsageError(f"cannot {action} the table.", hint="It is fixed; name an object on it.")
+                if entity not in found:
+                    found.append(entity)
+            if np.part and np.kind in ("object", "part", "one", "generic"):
+                self._hold_by(found[-1:], np.part)
+        if clause.region is not None and clause.region.part:
+            self._hold_by(found, clause.region.part)
+        return found
+
+    def _hold_by(self, entities: Sequence[Entity], part: str) -> None:
+        for entity in entities:
+            if part == "handle":
+                self.talk.needs_handle(entity)
+            entity.part = part
+
+    def _split_places(self, clause: Clause, objects: Sequence[Entity], *, goals: bool) -> Place | None:
+        """Find the phrase that says where to; record the others as where things are."""
+        places = list(clause.places)
+        only_goal = next((k for k, p in enumerate(places) if p.phrase.goal and not p.explicit), None)
+        chosen: int | None = only_goal
+        if chosen is None and goals:
+            chosen = next((k for k, p in enumerate(places) if not p.explicit and not p.phrase.source), None)
+            later = [k for k, p in enumerate(places) if not p.explicit and not p.phrase.source and k != chosen]
+            if chosen is not None and later and self._must_shift(places, chosen, later[0], objects):
+                chosen = later[0]
+        before = places[:chosen] if chosen is not None else places
+        self._locate(objects, [p for p in before if not p.phrase.goal])
+        if chosen is None:
+            return None
+        goal = places[chosen]
+        after = places[chosen + 1 :]
+        if after:
+            self._after_goal(goal, after, objects)
+        return goal
+
+    def _must_shift(self, places: Sequence[Place], chosen: int, later: int, objects: Sequence[Entity]) -> bool:
+        """Return whether reading the later phrase as being about the target is impossible."""
+        first, second = places[chosen].targets, places[later].targets
+        if not first or not second or first[0].category is None or second[0].category is None:
+            return bool(first and first[0].kind == "surface" and second and second[0].kind == "object")
+        relation = places[later].phrase.relation
+        if relation not in ("in", "on"):
+            return False
+        target, ground = CATALOG[first[0].category], CATALOG[second[0].category]
+        if target.static:
+            return True
+        try:
+            checks.settle(target, relation, ground)
+        except UsageError:
+            return True
+        return False
+
+    def _after_goal(self, goal: Place, after: Sequence[Place], objects: Sequence[Entity]) -> None:
+        kept = []
+        for place in after:
+            if place.phrase.source:
+                self._locate(objects, [place])
+            elif not any(np.kind == "surface" for np in place.targets):
+                place.of = -1
+                kept.append(place)
+        if kept:
+            targets = [t for np in goal.targets for t in self.talk.resolve(np, exclude=objects)]
+            self._locate([t for t in targets if isinstance(t, Entity)], kept)
+
+    def _targets(self, goal: Place, objects: Sequence[Entity], *, test: Test = receiver) -> list[Referent]:
+        found: list[Referent] = []
+        for np in goal.targets:
+            found += self.talk.resolve(np, exclude=objects, test=test)
+        if not found:
+            raise UsageError("it is not said where to.", hint="Say for example: … on the plate.")
+        return found
+
+    def _take(self, entity: Entity, action: str) -> None:
+        """Have the hand hold ``entity``."""
+        checks.require_movable(entity.info, action)
+        entity.manipulated = True
+        if self.talk.held is entity and self.steps and self._last_pick() is entity:
+            return
+        for k in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[k]
+            if step.object is entity:
+                if step.name == "pick":
+                    del self.steps[k]
+                break
+        self.steps.append(Step("pick", entity))
+        self.talk.held = entity
+
+    def _last_pick(self) -> Entity | None:
+        return next((step.object for step in reversed(self.steps) if step.name == "pick"), None)

@@ -1,0 +1,129 @@
+"""Fixed phrases and word sets that only cutting a sentence into items needs."""
+
+from __future__ import annotations
+
+from armwright.language import lexicon as lex
+
+EXIST = (
+    ("there", "is"),
+    ("there", "are"),
+    ("there", "'s"),
+    ("there", "stands"),
+    ("there", "sits"),
+    ("there", "lies"),
+    ("you", "see"),
+    ("you", "can", "see"),
+    ("you", "have"),
+    ("we", "have"),
+    ("i", "have"),
+    ("contains",),
+    ("containing",),
+    ("includes",),
+    ("including",),
+    ("has",),
+    ("holds",),
+    ("ignore",),
+    ("ignoring",),
+    ("consists", "of"),
+    ("given",),
+    ("imagine",),
+    ("suppose",),
+)
+IGNORED_PHRASES = (
+    ("go", "ahead", "and"),
+    ("go", "ahead"),
+    ("as", "a", "distractor"),
+    ("as", "an", "obstacle"),
+    ("as", "distractors"),
+    ("as", "clutter"),
+    ("as", "well"),
+    ("at", "the", "same", "time"),
+    ("one", "at", "a", "time"),
+    ("one", "by", "one"),
+    ("one", "after", "another"),
+    ("one", "after", "the", "other"),
+    ("by", "hand"),
+    ("for", "me"),
+    ("for", "us"),
+    ("if", "possible"),
+    ("if", "you", "can"),
+    ("if", "you", "would"),
+    ("in", "the", "air"),
+    ("in", "air"),
+    ("in", "place"),
+    ("into", "place"),
+    ("in", "position"),
+    ("in", "your", "hand"),
+    ("in", "your", "gripper"),
+    ("in", "hand"),
+    ("of", "course"),
+    ("in", "the", "scene"),
+    ("in", "the", "background"),
+    ("nearby",),
+    ("as", "usual"),
+    ("in", "order", "to"),
+    ("by", "themselves"),
+    ("you", "are", "holding"),
+    ("make", "sure", "to"),
+    ("make", "sure", "that"),
+    ("from", "the", "scene"),
+    ("over", "there"),
+    ("right", "now"),
+    ("hold", "of"),
+    ("at", "once"),
+    ("in", "total"),
+    ("so", "that", "it", "is"),
+    ("so", "that", "it", "sits"),
+    ("so", "that", "it", "stands"),
+    ("so", "that", "it", "rests"),
+    ("so", "it", "is"),
+    ("so", "it", "sits"),
+    ("such", "that", "it", "is"),
+    ("until", "it", "is"),
+    ("so", "that"),
+    ("right", "away"),
+    ("in", "a", "row"),
+)
+HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
+STACKING = (
+    ("on", "top", "of", "each", "other"),
+    ("on", "top", "of", "one", "another"),
+    ("onto", "each", "other"),
+    ("on", "each", "other"),
+    ("on", "one", "another"),
+    ("one", "on", "top", "of", "the", "other"),
+    ("one", "on", "the", "other"),
+    ("into", "each", "other"),
+    ("inside", "each", "other"),
+    ("into", "a", "tower"),
+    ("in", "a", "tower"),
+    ("into", "a", "stack"),
+    ("in", "a", "stack"),
+    ("into", "a", "pile"),
+    ("in", "a", "pile"),
+    ("to", "form", "a", "tower"),
+    ("to", "make", "a", "tower"),
+)
+APPROACHES = lex.bag("left right front back top above behind")
+WISHES = lex.bag("want wants need needs like prefer")
+BUILD = lex.bag("build make create form construct assemble")
+TOWERS = lex.bag("tower stack pile")
+HERE = (
+    ("inside",),
+    ("within",),
+    ("underneath",),
+    ("beneath",),
+    ("on", "top"),
+    ("alongside",),
+    ("in", "there"),
+    ("on", "there"),
+    ("behind",),
+    ("beside",),
+)
+"""Relations that may stand alone: to the thing last spoken of."""
+BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
+LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
+REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
+NEGATIONS = lex.bag("not never without avoid avoiding except don t or neither nor") | {"n't"}
+RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}
+MEASURES = lex.bag("cm mm m centimeters centimetres millimeters millimetres meters metres inches inch degrees")
