@@ -9,7 +9,7 @@ from armwright.control.protocols import Arm, Camera, Clock, Guard, Trajectory
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
 from armwright.sim.world import World
-from sim_scenes import at, box_model, down, world_of
+from sim_scenes import at, box_model, down, scene_of, world_of
 
 BOX_M = (0.06, 0.05, 0.10)
 
@@ -225,3 +225,23 @@ def test_streamed_commands_replay_a_pick(world):
     assert world.truth.pose("box").distance_to(wanted) < 5e-3
     out = world.arm.track(down(1.5, 0.0, 0.2), opening_m=0.0, duration_s=0.05)
     assert (out.ok, out.status) == (False, "no_ik")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["kinova", "sawyer", "ur5e", "xarm7"])
+def test_every_arm_lifts_a_box(robot):
+    world = World(scene_of(box=at(0.5, 0.0)), objects={"box": box_model(BOX_M)}, robot=robot)
+    world.step(50)
+    base = world.arm.pose_world_base.inverse()
+    assert world.arm.move_linear(base @ down(0.5, 0.0, 0.18), speed_m_s=0.3).ok
+    assert world.arm.move_linear(base @ down(0.5, 0.0, 0.075), speed_m_s=0.2).ok
+    assert world.arm.grip(width_m=0.0).holding
+    hand = world.arm.state().pose_base_tool.inverse() @ (base @ world.truth.pose("box"))
+    assert world.arm.move_linear(base @ down(0.5, 0.1, 0.2), speed_m_s=0.2).ok
+    world.clock.sleep(1.0)
+    lifted = world.arm.state().pose_base_tool.inverse() @ (base @ world.truth.pose("box"))
+    assert hand.distance_to(lifted) < 1e-3
+    assert world.truth.is_held("box") and world.truth.supported_by("box") == frozenset()
+    assert world.arm.grip(width_m=0.08).ok
+    world.clock.sleep(0.6)
+    assert world.truth.supported_by("box") == {"table"}

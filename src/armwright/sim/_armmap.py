@@ -46,6 +46,9 @@ class ArmMap:
         )
         self.gripper_geom = _gripper_geoms(built, int(model.site(ARM_PREFIX + "tool").bodyid[0]), self.pads)
         self.robot_geom = np.array([built.body_object[b] == "robot" for b in model.geom_bodyid])
+        self._side = np.full(model.ngeom, -1)
+        for side, pads in enumerate(self.pads):
+            self._side[pads] = side
         self.tool_site = int(model.site(ARM_PREFIX + "tool").id)
 
     def control_for(self, gap_m: float) -> float:
@@ -60,14 +63,17 @@ class ArmMap:
     def gap(self, data: Any) -> float:
         """Measure the free gap between the pads along the closing axis [m]; needs current geom poses."""
         axis = data.site_xmat[self.tool_site].reshape(3, 3)[:, 1]
-        center = data.site_xpos[self.tool_site]
+        center = float(data.site_xpos[self.tool_site] @ axis)
         spans = []
         for side in self.pads:
-            reach = [self._corners[int(g)] @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g] for g in side]
-            along = (np.concatenate(reach) - center) @ axis
-            spans.append((float(along.min()), float(along.max())))
-        low, high = sorted(spans)
-        return max(0.0, high[0] - low[1])
+            low, high = np.inf, -np.inf
+            for g in side.tolist():
+                along = self._corners[g] @ (axis @ data.geom_xmat[g].reshape(3, 3))
+                middle = float(data.geom_xpos[g] @ axis) - center
+                low, high = min(low, middle + float(along.min())), max(high, middle + float(along.max()))
+            spans.append((low, high))
+        (_, inner_low), (inner_high, _) = sorted(spans)
+        return max(0.0, inner_high - inner_low)
 
     @cached_property
     def _corners(self) -> dict[int, Array]:
@@ -85,29 +91,26 @@ class ArmMap:
         if not len(rows):
             return _NOTHING
         closing = data.site_xmat[self.tool_site].reshape(3, 3)[:, 1]
-        total = np.zeros(3)
-        normal_sum = [0.0, 0.0]
-        touched: list[set[str]] = [set(), set()]
-        address, dim, frame = (np.asarray(a) for a in (contact.efc_address, contact.dim, contact.frame))
-        for i in rows:
-            start, size = int(address[i]), min(int(dim[i]), 3)
-            local = data.efc_force[start : start + size]
-            second = bool(mine[i, 1])
-            # The contact frame's x axis points from the first geom to the second and pushes the second.
-            force = local @ frame[i].reshape(3, 3)[:size]
-            total += force if second else -force
-            own, other = (geom[i, 1], geom[i, 0]) if second else (geom[i, 0], geom[i, 1])
-            for side in (0, 1):
-                # A pad that stands on top of something does not squeeze it.
-                pressed = abs(float(force @ closing))
-                if own in self.pads[side] and pressed > _SQUEEZE_SHARE * float(np.linalg.norm(force)):
-                    normal_sum[side] += pressed
-                    touched[side].add(self._owner[self._model.geom_bodyid[other]])
+        address = np.asarray(contact.efc_address)[rows]
+        size = np.asarray(contact.dim)[rows]
+        # Elliptic cones: the rows of a contact are its force along the frame's axes; torsion comes after the third.
+        inside = np.arange(3) < size[:, None]
+        local = np.where(inside, data.efc_force[np.where(inside, address[:, None] + np.arange(3), 0)], 0.0)
+        # The frame's x axis points from the first geom to the second and pushes the second.
+        second = mine[rows, 1]
+        on_second = np.einsum("ki,kij->kj", local, np.asarray(contact.frame)[rows].reshape(-1, 3, 3))
+        force = np.where(second[:, None], on_second, -on_second)
+        own = np.where(second, geom[rows, 1], geom[rows, 0])
+        other = np.where(second, geom[rows, 0], geom[rows, 1])
+        # A pad that stands on top of something does not squeeze it.
+        pressed = np.abs(force @ closing)
+        squeezes = pressed > _SQUEEZE_SHARE * np.sqrt((force * force).sum(1))
+        sides = [np.flatnonzero(squeezes & (self._side[own] == side)) for side in (0, 1)]
+        touched = [{self._owner[self._model.geom_bodyid[g]] for g in set(other[i].tolist())} for i in sides]
         held = frozenset(touched[0] & touched[1])
         payload = sum(self._mass_of.get(name, 0.0) for name in held)
-        return ContactReading(
-            total, 0.5 * (normal_sum[0] + normal_sum[1]), held, payload, bool(touched[0] and touched[1])
-        )
+        grip = 0.5 * float(sum(pressed[i].sum() for i in sides))
+        return ContactReading(force.sum(0), grip, held, payload, bool(touched[0] and touched[1]))
 
 
 @dataclass(frozen=True, eq=False)
