@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ARM_PREFIX = "arm/"
 _KEPT_MODELS = 8
-_SPECKLE_M = 1e-7
 
 
 @dataclass(frozen=True)
@@ -272,7 +271,7 @@ def _empty_spec(options: PhysicsOptions) -> Any:
     spec.stat.center = [0.4, 0.0, 0.2]
     v = spec.visual
     v.map.znear, v.map.zfar = 0.01, 8.0
-    v.map.shadowclip, v.map.shadowscale = 1.2, 1.0  # the table and an arm's reach, no more
+    v.map.shadowclip, v.map.shadowscale = 1.4, 1.0  # the table and an arm's reach, no more
     v.quality.offsamples, v.quality.shadowsize = 0, 1024
     getattr(v, "global").offwidth, getattr(v, "global").offheight = 1280, 960
     return spec
