@@ -109,7 +109,7 @@ def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: floa
 
 
 @pure_kernel
-def _place(frame: F32, link: int, ball: F32, i: int) -> tuple[np.float32, np.float32, np.float32]:
+def _place(frame: F32, link: int, ball: F32, i: int) -> tuple[float, float, float]:
     """Return the centre of ball i of ``link`` in the base frame."""
     cx = ball[i, 0]
     cy = ball[i, 1]
@@ -235,67 +235,65 @@ def check_batch(scene: Scene, q: F32, out: Flags) -> None:
         out[b] = is_free(scene, q[b], scratch)
 
 
-@kernel
-def nearest_pair(scene: Scene, q: F32, pair: I64) -> np.float32:
+@pure_kernel
+def nearest_pair(scene: Scene, q: F32, frame: F32, place: F32, pair: I64) -> np.float32:
     """Return the smallest clearance [m] at ``q`` and write whose it is; for messages, not for planning.
 
-    Fills pair (2,): a link (n + 1 is the held object), then a part, or another link as -1 - link.
+    Fills pair (2,): a link (n + 1 is the held object), then a part, or another link as -1 - link. Scratch: frame
+    (n + 1, 3, 4), and place (m + k, 3) for the tree's balls and the held spheres.
     """
     robot = scene.robot
+    ball = robot.ball
     n = q.shape[0]
-    frame = new_scratch(n).frame
     link_frames(robot.offset, q, frame)
-    place = np.empty((robot.ball.shape[0] + robot.held.shape[0], 4), np.float32)
-    owner = np.empty(place.shape[0], np.int64)
-    count = 0
-    arm = 0
-    for body in range(n + 2):
-        link = min(body, n)
-        begin = 0 if body > n else robot.first[link]
-        last = robot.held.shape[0] if body > n else robot.first[link + 1]
-        for s in range(begin, last):
-            if body <= n and robot.skip[s] != s + 1:
-                continue
-            place[count, 0], place[count, 1], place[count, 2] = _place(
-                frame, link, robot.held if body > n else robot.ball, s
-            )
-            place[count, 3] = robot.held[s, 3] if body > n else robot.ball[s, 3]
-            owner[count] = body
-            count += 1
-        if body == n:
-            arm = count
     best = np.float32(1e9)
     pair[0] = 0
     pair[1] = -1
-    for s in range(count):
-        if owner[s] == 0:
-            continue
-        layer = ARM if s < arm else HELD
-        for part in range(scene.active.shape[1]):
-            if not scene.active[layer, part]:
+    first_held = ball.shape[0]
+    for body in range(n + 2):
+        held = body > n
+        link = min(body, n)
+        begin = 0 if held else robot.first[link]
+        last = robot.held.shape[0] if held else robot.first[link + 1]
+        for i in range(begin, last):
+            at = first_held + i if held else i
+            x, y, z = _place(frame, link, robot.held if held else ball, i)
+            place[at, 0] = x
+            place[at, 1] = y
+            place[at, 2] = z
+            if body == 0 or (not held and robot.skip[i] != i + 1):
                 continue
-            gap = part_distance(scene.world, part, place[s, 0], place[s, 1], place[s, 2]) - place[s, 3]
-            if gap < best:
-                best = gap
-                pair[0] = owner[s]
-                pair[1] = part
-    for a in range(count):
-        for b in range(arm):
-            tested = False
-            if owner[a] <= n:
-                for t in range(robot.pair.shape[0]):
-                    tested = tested or (robot.pair[t, 0] == owner[a] and robot.pair[t, 1] == owner[b])
-            else:
-                for t in range(robot.held_link.shape[0]):
-                    tested = tested or robot.held_link[t] == owner[b]
-            if not tested:
+            radius = robot.held[i, 3] if held else ball[i, 3]
+            for part in range(scene.active.shape[1]):
+                if not scene.active[HELD if held else ARM, part]:
+                    continue
+                gap = part_distance(scene.world, part, x, y, z) - radius
+                if gap < best:
+                    best = gap
+                    pair[0] = body
+                    pair[1] = part
+    for t in range(robot.pair.shape[0] + robot.held_link.shape[0]):
+        held = t >= robot.pair.shape[0]
+        a = n + 1 if held else robot.pair[t, 0]
+        b = robot.held_link[t - robot.pair.shape[0]] if held else robot.pair[t, 1]
+        begin = first_held if held else robot.first[a]
+        last = first_held + robot.held.shape[0] if held else robot.first[a + 1]
+        for i in range(begin, last):
+            if not held and robot.skip[i] != i + 1:
                 continue
-            dx = place[a, 0] - place[b, 0]
-            dy = place[a, 1] - place[b, 1]
-            dz = place[a, 2] - place[b, 2]
-            gap = np.float32(math.sqrt(dx * dx + dy * dy + dz * dz) - place[a, 3] - place[b, 3])
-            if gap < best:
-                best = gap
-                pair[0] = owner[a]
-                pair[1] = -1 - owner[b]
+            radius = robot.held[i - first_held, 3] if held else ball[i, 3]
+            j = robot.first[b]
+            while j < robot.first[b + 1]:
+                dx = place[i, 0] - place[j, 0]
+                dy = place[i, 1] - place[j, 1]
+                dz = place[i, 2] - place[j, 2]
+                gap = np.float32(math.sqrt(dx * dx + dy * dy + dz * dz) - radius - ball[j, 3])
+                if gap >= best:
+                    j = robot.skip[j]
+                    continue
+                if robot.skip[j] == j + 1:
+                    best = gap
+                    pair[0] = a
+                    pair[1] = -1 - b
+                j += 1
     return best

@@ -65,10 +65,12 @@ def path_free(scene: Scene, path: F32, resolution: float) -> bool:
     """Tell whether every edge of path (w, n) is free; its first way point is taken to be."""
     n = path.shape[1]
     scratch = new_scratch(n)
-    for i in range(path.shape[0] - 1):
-        if not edge_free(scene, path[i], path[i + 1], resolution, scratch):
-            return False
-    return True
+    free = True
+    i = 0
+    while free and i < path.shape[0] - 1:
+        free = edge_free(scene, path[i], path[i + 1], resolution, scratch)
+        i += 1
+    return free
 
 
 @pure_kernel

@@ -19,7 +19,8 @@ from armwright.planning.kernels_ik import new_ik_scratch, track_line
 from armwright.planning.kernels_random import random_state
 from armwright.planning.kernels_tree import plan_path
 from armwright.planning.queries import START_SLACK_RAD, ArmInWorld
-from armwright.planning.types import GraspEvaluation, PathReport, PlanStatus, ReachReport
+from armwright.planning.timing import TimingMethod, time_path
+from armwright.planning.types import GraspEvaluation, PathReport, PlanStatus, ReachReport, TimedReport
 
 # Edges are searched at this step of any joint and the result is checked at the finer one.
 RESOLUTION_RAD = 0.03
@@ -158,6 +159,32 @@ class Planner(ArmInWorld):
                 detail=f"the line {why} after {length * (reached - 1) / steps:.3f} of {length:.3f} m.",
             )
         return PathReport(True, "ok", line, float(path_length(line.astype(np.float32))), 0)
+
+    def time(
+        self,
+        path_rad: ArrayLike,
+        *,
+        velocity_scale: float = 1.0,
+        acceleration_scale: float = 1.0,
+        step_s: float = 0.004,
+        without_targets: bool = False,
+        check: bool = True,
+        method: TimingMethod = "blend",
+    ) -> TimedReport:
+        """Time a path (w, n) with `time_path`, every sample checked against the world as it is now."""
+
+        def first_collision(q: Array) -> tuple[int, tuple[str, str]] | None:
+            return self.first_collision(q, without_targets=without_targets)
+
+        return time_path(
+            path_rad,
+            self.kinematics,
+            velocity_scale=velocity_scale,
+            acceleration_scale=acceleration_scale,
+            step_s=step_s,
+            first_collision=first_collision if check else None,
+            method=method,
+        )
 
     def evaluate_grasps(
         self,
@@ -326,7 +353,7 @@ class Planner(ArmInWorld):
                 f"[{low[joint]:.3f}, {high[joint]:.3f}].",
                 hint="Move the arm back inside its limits first.",
             )
-        return start
+        return np.asarray(start)
 
     def _start_collision(self, start: F64, *, without_targets: bool) -> PathReport:
         pair = self.colliding_pair(start, without_targets=without_targets)

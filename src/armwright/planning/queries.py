@@ -9,7 +9,7 @@ from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.core.seeds import int_seed
 from armwright.planning._arrays import RobotArrays, Scene, robot_arrays
-from armwright.planning._jit import F64, I64
+from armwright.planning._jit import F64, I32, I64
 from armwright.planning.kernels_check import check_batch, nearest_pair
 from armwright.planning.kernels_edges import check_edge_batch
 from armwright.planning.kernels_frames import tool_poses
@@ -25,6 +25,8 @@ LIMIT_MARGIN_RAD = 1e-4
 REGION_MARGIN_M = 0.15
 # A start this far outside its limits is taken as sensor noise [rad].
 START_SLACK_RAD = 0.05
+# Spheres stick out of what they cover by more than this, so touching by less is no collision [m]; for radii only.
+_GRAZE = np.array([0.0, 0.0, 0.0, 0.001], np.float32)
 
 
 class ArmInWorld:
@@ -51,10 +53,13 @@ class ArmInWorld:
         self._held_name: str | None = None
         self._scenes: dict[bool, Scene] = {}
         self.opening_m = 0.0
+        self._pairs = kinematics.self_pairs
         self._robot = self._with_opening(opening_m)
         low, high = self._reach()
         largest = max(float(s.radius_m.max(initial=0.0)) for s in kinematics.spheres.values())
         self._world = WorldModel(low, high, largest_sphere_m=max(largest, 0.06))
+        self._pairs = self._apart_at_home()
+        self._robot = self._with_opening(opening_m)
 
     @property
     def world(self) -> WorldSpec:
@@ -168,9 +173,7 @@ class ArmInWorld:
 
     def clearance(self, q_rad: ArrayLike, *, without_targets: bool = False) -> Array:
         """Return (b,) smallest gaps [m] between arm, held object and world at q (b, n); negative in collision."""
-        scene = self._scene(without_targets)
-        pair: I64 = np.zeros(2, np.int64)
-        return np.array([nearest_pair(scene, q.astype(np.float32), pair) for q in self._joints(q_rad, "q")], float)
+        return np.array([self._nearest(q, without_targets=without_targets)[0] for q in self._joints(q_rad, "q")], float)
 
     def colliding_pair(self, q_rad: ArrayLike, *, without_targets: bool = False) -> tuple[str, str] | None:
         """Return what collides deepest at q (n,), by name, or None.
@@ -178,24 +181,37 @@ class ArmInWorld:
         The arm's links are ``base``, ``link_1`` … and ``hand`` (the last link with the gripper); a held object has its
         own name, or ``held``.
         """
-        q = self._joints(np.asarray(q_rad, float)[None], "q")[0].astype(np.float32)
-        pair: I64 = np.zeros(2, np.int64)
-        gap = nearest_pair(self._scene(without_targets), q, pair)
+        q = self._joints(np.asarray(q_rad, float)[None], "q")[0]
+        gap, first, second = self._nearest(q, without_targets=without_targets)
         if gap >= 0:
             return None
-        first, second = int(pair[0]), int(pair[1])
         if second < 0:
             return self._link_name(first), self._link_name(-1 - second)
         return self._link_name(first), self._world.spec.obstacles[self._world.part_owner[second]].name
 
     def first_collision(self, q_rad: ArrayLike, *, without_targets: bool = False) -> tuple[int, tuple[str, str]] | None:
-        """Return the first row of q (t, n) that collides and the pair, or None; what timing re-checks with."""
-        free = self.check(q_rad, without_targets=without_targets)
+        """Return the first row of q (t, n) that collides by more than grazing, and the pair, or None.
+
+        Timing re-checks with this: its samples lie between those that the path was checked at.
+        """
+        q = self._joints(q_rad, "q").astype(np.float32)
+        free = np.zeros(len(q), np.bool_)
+        scene = self._scene(without_targets)
+        robot = scene.robot._replace(ball=scene.robot.ball - _GRAZE, held=scene.robot.held - _GRAZE)
+        check_batch(scene._replace(robot=robot), q, free)
         if free.all():
             return None
         index = int(np.argmin(free))
-        row = np.asarray(q_rad, float)[index]
-        return index, self.colliding_pair(row, without_targets=without_targets) or ("arm", "world")
+        return index, self.colliding_pair(q[index], without_targets=without_targets) or ("arm", "world")
+
+    def _nearest(self, q: F64, *, without_targets: bool) -> tuple[float, int, int]:
+        """Return the smallest clearance [m] at q (n,) and whose it is, as `nearest_pair` codes it."""
+        scene = self._scene(without_targets)
+        pair: I64 = np.zeros(2, np.int64)
+        frame = np.empty((self.kinematics.dof + 1, 3, 4), np.float32)
+        place = np.empty((len(scene.robot.ball) + len(scene.robot.held), 3), np.float32)
+        gap = nearest_pair(scene, q.astype(np.float32), frame, place, pair)
+        return float(gap), int(pair[0]), int(pair[1])
 
     def _scene(self, without_targets: bool) -> Scene:
         scene = self._scenes.get(without_targets)
@@ -215,7 +231,21 @@ class ArmInWorld:
         larger = [gap for gap in gaps if gap >= opening_m - 1e-6]
         self.opening_m = opening_m
         spheres: SphereSet = self.kinematics.spheres[larger[0] if larger else gaps[-1]]
-        return robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD, held=self._held)
+        robot = robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD, held=self._held)
+        return robot._replace(pair=np.ascontiguousarray(self._pairs, np.int32).reshape(-1, 2))
+
+    def _apart_at_home(self) -> I32:
+        """Return the link pairs whose spheres do not touch at home: where a robot is at home nothing collides."""
+        home = np.ascontiguousarray(self.kinematics.home_rad[None], np.float32)
+        flags, bits = self._world.active(arm_ignores=frozenset(), held_ignores=frozenset())
+        apart: list[bool] = []
+        for pair in self._robot.pair:
+            free = np.zeros(1, np.bool_)
+            alone = self._robot._replace(pair=pair[None])
+            check_batch(Scene(alone, self._world.arrays, flags, bits), home, free)
+            apart.append(bool(free[0]))
+        kept: I32 = self._robot.pair[np.array(apart, bool)]
+        return kept
 
     def _reach(self) -> tuple[Array, Array]:
         """Return the corners of a box that contains the arm in every configuration, with a margin [m]."""
