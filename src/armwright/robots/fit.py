@@ -19,6 +19,8 @@ from armwright.robots.spec import RobotSpec
 if TYPE_CHECKING:
     import mujoco
 
+__all__ = ["OPENINGS", "SPHERES", "fit_kinematics", "settle_gripper"]
+
 OPENINGS = 5
 SPHERES = 250
 _OVERHANGS_M = (0.024, 0.018, 0.014, 0.011, 0.0085, 0.0065, 0.005)
