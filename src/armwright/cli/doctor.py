@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -53,14 +52,15 @@ def _findings() -> Iterator[Finding]:
 
 
 def _python() -> Iterator[Finding]:
+    from armwright.generate.pool import cores
+
     found = ".".join(map(str, sys.version_info[:3]))
     ok = sys.version_info >= (3, 11)
     yield Finding("python", "ok" if ok else "missing", found, "" if ok else "use Python 3.11 or newer")
     has_pip = importlib.util.find_spec("pip") is not None or shutil.which("pip") is not None
     fix = "" if has_pip else "python -m ensurepip (robots are fetched with pip)"
     yield Finding("pip", "ok" if has_pip else "missing", "" if has_pip else "not found", fix)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    yield Finding("cores", "ok", str(cores))
+    yield Finding("cores", "ok", str(cores()))
 
 
 def _packages() -> Iterator[Finding]:
@@ -104,10 +104,12 @@ def _cache() -> Iterator[Finding]:
 
 def _data() -> Iterator[Finding]:
     from armwright.core.datawheels import DATA_WHEELS, wheel_path
-    from armwright.robots.bake import is_baked
+    from armwright.core.settings import get_settings
+    from armwright.robots.bake import bake_digest
     from armwright.robots.registry import robot_names
 
-    baked = [name for name in robot_names() if is_baked(name)]
+    folder = get_settings().cache_dir / "robots"
+    baked = [name for name in robot_names() if (folder / f"{name}-{bake_digest(name)}" / "robot.xml").exists()]
     absent = [name for name in robot_names() if name not in baked]
     detail = f"baked: {', '.join(baked) or 'none'}"
     fix = "armwright assets prefetch (else the first use of an arm fetches it)" if absent else ""
@@ -130,6 +132,6 @@ def _keys() -> Iterator[Finding]:
 
     settings = get_settings()
     for provider in ("openai", "anthropic"):
-        present = bool(getattr(settings, f"{provider}_api_key", None) or os.environ.get(f"{provider.upper()}_API_KEY"))
+        present = getattr(settings, f"{provider}_api_key") is not None
         fix = "" if present else f"export {provider.upper()}_API_KEY=… to use --model {provider}:NAME (optional)"
         yield Finding(f"{provider} key", "ok" if present else "gap", "set" if present else "not set", fix)

@@ -51,6 +51,7 @@ class ArmInWorld:
         )
         self._held: Array | None = None
         self._held_name: str | None = None
+        self._robots: dict[float, RobotArrays] = {}
         self._scenes: dict[bool, Scene] = {}
         self.opening_m = 0.0
         self._pairs = kinematics.self_pairs
@@ -230,9 +231,15 @@ class ArmInWorld:
         gaps = sorted(self.kinematics.spheres)
         larger = [gap for gap in gaps if gap >= opening_m - 1e-6]
         self.opening_m = opening_m
-        spheres: SphereSet = self.kinematics.spheres[larger[0] if larger else gaps[-1]]
-        robot = robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD, held=self._held)
-        return robot._replace(pair=np.ascontiguousarray(self._pairs, np.int32).reshape(-1, 2))
+        gap = larger[0] if larger else gaps[-1]
+        robot = self._robots.get(gap)
+        if robot is None:
+            spheres: SphereSet = self.kinematics.spheres[gap]
+            robot = self._robots[gap] = robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD)
+        pair = np.ascontiguousarray(self._pairs, np.int32).reshape(-1, 2)
+        if self._held is None:
+            return robot._replace(pair=pair)
+        return robot._replace(pair=pair, held=np.ascontiguousarray(self._held, np.float32))
 
     def _apart_at_home(self) -> I32:
         """Return the link pairs whose spheres do not touch at home: where a robot is at home nothing collides."""
