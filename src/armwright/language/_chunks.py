@@ -361,9 +361,8 @@ class Chunker:
         """Read ``inside`` at the end of a clause as ``inside it``."""
         for phrase in fixed.HERE:
             end = at + len(phrase)
-            if self._has(at, phrase) and (
-                end >= len(self._words) or self._words[end] in ".,;!?" or self._words[end] in ("and", "then")
-            ):
+            last = end >= len(self._words) or self._words[end] in (".", ",", ";", "!", "?", "and", "then")
+            if self._has(at, phrase) and last and self._after_noun():
                 item = self._add("rel", at, end)
                 item.phrase = lex.RELATION_PHRASES.get(phrase, lex.RELATION_PHRASES[phrase[:1]])
                 self._add("np", at, end).np = NounPhrase("pronoun", "it", tokens=(at, end))

@@ -46,6 +46,8 @@ class ClauseReader:
                 break
             if item.kind == "conn":
                 self._at += 1
+                if self._elided(item, subjects, fronted):
+                    continue
             elif item.kind == "neg":
                 self._at += 1
                 negated = True
@@ -88,6 +90,7 @@ class ClauseReader:
             elif item.kind == "np" and item.np is not None:
                 if negated:
                     self.rejected.append(item.tokens)
+                    self._describe(_things(item.np), [])
                     self._at += 1
                     negated = False
                     continue
@@ -101,10 +104,38 @@ class ClauseReader:
         if subjects or fronted:
             self._describe(subjects, fronted)
 
+    def _elided(self, conn: Item, subjects: list[NounPhrase], fronted: list[Place]) -> bool:
+        """Read ``…, then the green one`` and ``… and then into the mug``, where the verb is that of the last clause."""
+        item = self._peek()
+        last = self._clauses[-1] if self._clauses else None
+        if conn.word != "then" or item is None or last is None or last.kind == "describe" or subjects or fronted:
+            return False
+        if item.kind == "rel":
+            start = self._at
+            place = self._place()
+            if self._verb_next() or not place.targets:
+                self._at = start
+                return False
+            objects = [np for np in last.objects if np.kind != "substance"] or last.objects
+            for np in objects:
+                np.definite = True
+            self._clauses.append(Clause(last.kind, last.word, objects, [place], instrument=last.instrument))
+            return True
+        if item.kind != "np" or self._gapped():
+            return False
+        start = self._at
+        nouns = self._nouns()
+        following = self._peek()
+        if following is not None and following.kind not in ("stop", "conn"):
+            self._at = start
+            return False
+        self._clauses.append(Clause(last.kind, last.word, nouns, list(last.places), side=last.side, result=last.result))
+        return True
+
     def _reject(self, clause: Clause) -> None:
         """Leave out what shall not be done, but keep that its things are there."""
         self.rejected.append(clause.tokens)
-        self._describe([np for np in clause.objects if np.kind == "object" and np.part is None], [])
+        self._describe([thing for np in clause.objects for thing in _things(np)], [])
 
     def _append(self, clause: Clause, reorder: tuple[str, int] | None) -> None:
         """Add a clause where it belongs in time.
@@ -175,10 +206,11 @@ class ClauseReader:
         item = self._peek()
         assert item is not None and item.phrase is not None
         self._at += 1
-        place = Place(item.phrase, [], item.explicit)
+        place = Place(item.phrase, [], item.explicit, tokens=item.tokens)
         following = self._peek()
         if following is not None and following.kind == "np" and following.np is not None:
             place.targets.append(following.np)
+            place.tokens = (item.tokens[0], following.tokens[1])
             self._at += 1
         return place
 
@@ -215,6 +247,9 @@ class ClauseReader:
             return self._verb_clause(following, clause.objects, [])
         if clause.region is None:
             clause.region, self._region_ahead = self._region_ahead, None
+        parts = [np for np in subjects if np.part]
+        if parts and clause.objects and clause.region is None:
+            clause.region = parts[0]
         if subjects and not clause.objects:
             clause.objects = subjects
             clause.places = [*fronted, *clause.places] if not clause.places else clause.places
@@ -232,6 +267,7 @@ class ClauseReader:
 
     def _arguments(self, clause: Clause) -> None:
         """Read what follows a verb up to the next clause."""
+        joined = False
         while (item := self._peek()) is not None:
             if item.kind == "np" and item.np is not None:
                 if not clause.objects and not clause.places:
@@ -248,6 +284,15 @@ class ClauseReader:
                     return
             elif item.kind == "rel":
                 place = self._place()
+                if (
+                    clause.kind in ("push", "pull")
+                    and not clause.objects
+                    and place.phrase.relation in ("on", "next_to")
+                ):
+                    clause.objects = place.targets
+                    continue
+                place.joined = joined
+                joined = False
                 place.of = len(clause.places) - 1 if clause.objects or clause.places else -1
                 if not place.targets:
                     self.rejected.append(item.tokens)
@@ -273,14 +318,26 @@ class ClauseReader:
                         clause.instrument = None
                 else:
                     return
-            elif item.kind == "neg" and (following := self._peek(1)) is not None and following.kind == "np":
-                self.rejected.append((item.tokens[0], following.tokens[1]))
-                self._at += 2
+            elif item.kind == "neg" and (following := self._peek(1)) and following.kind in ("np", "rel", "region"):
+                self._at += 1
+                self._alternative(item)
             elif item.kind == "conn" and item.word in (",", "and"):
                 if not self._continues(clause):
                     return
+                joined = item.word == "and" or bool(clause.places and not clause.places[-1].explicit)
             else:
                 return
+
+    def _alternative(self, item: Item) -> None:
+        """Leave out ``not the handle``, ``not on it``, ``or the cup``."""
+        end = item.tokens[1]
+        while (following := self._peek()) is not None and following.kind in ("np", "rel", "region"):
+            end = following.tokens[1]
+            self._at += 1
+            if following.np is not None:
+                self._describe(_things(following.np), [])
+                break
+        self.rejected.append((item.tokens[0], end))
 
     def _region(self, clause: Clause) -> None:
         item = self._peek()
@@ -329,8 +386,8 @@ class ClauseReader:
         nouns: list[NounPhrase] = []
         while (following := self._peek()) is not None and following.kind in ("np", "rel", "verb", "region"):
             end = following.tokens[1]
-            if following.np is not None and following.np.kind == "object" and following.np.part is None:
-                nouns.append(following.np)
+            if following.np is not None:
+                nouns += _things(following.np)
             self._at += 1
         self.rejected.append((item.tokens[0], end))
         self._describe(nouns, [])
@@ -379,3 +436,8 @@ class ClauseReader:
             self._clauses.append(Clause("go", "to", list(subjects), list(places)))
         elif subjects or places:
             self._clauses.append(Clause("describe", objects=list(subjects), places=list(places)))
+
+
+def _things(phrase: NounPhrase) -> list[NounPhrase]:
+    """Return the phrase if it names a whole object: it is there even if nothing shall be done with it."""
+    return [phrase] if phrase.kind == "object" and phrase.part is None else []

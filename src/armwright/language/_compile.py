@@ -60,6 +60,8 @@ class Compiler(Grounding):
 
     def _place(self, clause: Clause) -> None:
         objects = self._entities(clause, test=movable, action="place")
+        if clause.word in ("leave", "leaving") and self.talk.held not in objects:
+            return self._locate(objects, clause.places)
         if clause.result == "stacked":
             return self._pile(objects, None)
         if clause.result == "beside" and len(objects) == 2:
@@ -108,12 +110,24 @@ class Compiler(Grounding):
             self._act("close", objects)
             return
         targets = self._targets(goal, objects)
+        objects = self._one_for_each(objects, clause, goal, len(targets))
         for k, entity in enumerate(objects):
             target = targets[k] if len(targets) == len(objects) else targets[0]
             self._put_one(entity, goal, target)
         self.talk.place = targets[0]
         self.talk.mention([t for t in targets if isinstance(t, Entity)])
         self.talk.mention(objects)
+
+    def _one_for_each(self, objects: Sequence[Entity], clause: Clause, goal: Place, n: int) -> Sequence[Entity]:
+        """Return as many objects as targets for ``put a cube in each bowl``."""
+        each = any(np.every and np.count is None for np in goal.targets)
+        if not each or len(objects) != 1 or n < 2 or not clause.objects or clause.objects[0].definite:
+            return objects
+        several = [*objects]
+        while len(several) < n:
+            found = self.talk.resolve(clause.objects[0], exclude=several)
+            several += [e for e in found if isinstance(e, Entity) and e not in several]
+        return several
 
     def _on_own(self, objects: Sequence[Entity], goal: Place) -> bool:
         return any(np.category == objects[0].category for np in goal.targets)
@@ -131,6 +145,7 @@ class Compiler(Grounding):
             entity.moved, self.talk.held = True, entity if name == "hold" else None
             return
         checks.require_movable(entity.info, "place")
+        self._let_lie(target)
         if target.category == "mug_rack" and (goal.phrase.relation in ("on", "in", None)):
             self._hang_one(entity, target)
             return
@@ -267,7 +282,8 @@ class Compiler(Grounding):
         self._shift("pull", clause)
 
     def _shift(self, name: PrimitiveName, clause: Clause) -> None:
-        objects = self._entities(clause, test=lambda e: movable(e) or openable(e), action=name)
+        swings = clause.result in ("open", "closed")
+        objects = self._entities(clause, test=lambda e: openable(e) or (movable(e) and not swings), action=name)
         if clause.result in ("open", "closed") and all(map(openable, objects)):
             return self._act("close" if clause.result == "closed" else "open", objects)
         goal = self._split_places(clause, objects, goals=True)

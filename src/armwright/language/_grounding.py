@@ -119,6 +119,7 @@ class Grounding:
                 return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
             raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
         found: list[Entity] = []
+        self._own_lids(clause)
         for np in clause.objects:
             for entity in self.talk.resolve(np, exclude=found if np.kind != "pronoun" else (), test=test):
                 if not isinstance(entity, Entity):
@@ -130,6 +131,13 @@ class Grounding:
         if clause.region is not None and clause.region.part:
             self._hold_by(found, clause.region.part)
         return found
+
+    def _own_lids(self, clause: Clause) -> None:
+        """Say whose lid is meant in ``put the lid on the pot`` and ``take the lid off the kettle``."""
+        for np in clause.objects:
+            if np.kind == "part" and np.part == "lid" and np.owner is None:
+                targets = [t for place in clause.places for t in place.targets if t.category]
+                np.owner = next((t for t in targets if "Graspable Lid" in CATALOG[str(t.category)].regions), None)
 
     def _hold_by(self, entities: Sequence[Entity], part: str) -> None:
         for entity in entities:
@@ -153,6 +161,12 @@ class Grounding:
             return None
         goal = places[chosen]
         after = places[chosen + 1 :]
+        for place in after:
+            if place.joined and not place.phrase.source and not place.explicit:
+                self.rejected.append(place.tokens)
+                for np in filter(self._known, place.targets):
+                    self.talk.resolve(np, exclude=objects)
+        after = [p for p in after if not p.joined or p.phrase.source or p.explicit]
         if after:
             self._after_goal(goal, after, objects)
         return goal
@@ -208,6 +222,14 @@ class Grounding:
                 break
         self.steps.append(Step("pick", entity))
         self.talk.held = entity
+
+    def _let_lie(self, entity: Entity) -> None:
+        """Forget a pick that nothing came of: what things are put on is not in the hand."""
+        own = [k for k, step in enumerate(self.steps) if step.object is entity]
+        if own and self.steps[own[-1]].name == "pick":
+            del self.steps[own[-1]]
+            entity.manipulated = len(own) > 1
+            self.talk.held = None if self.talk.held is entity else self.talk.held
 
     def _last_pick(self) -> Entity | None:
         return next((step.object for step in reversed(self.steps) if step.name == "pick"), None)

@@ -111,12 +111,16 @@ class Place:
         targets: What it is relative to.
         explicit: It belongs to the noun before it (``the can that is on the shelf``).
         of: Which noun phrase it follows: -1 the object, else the index of an earlier place.
+        joined: It follows another one after a comma or *and*.
+        tokens: Token span.
     """
 
     phrase: RelationPhrase
     targets: list[NounPhrase]
     explicit: bool = False
     of: int = -1
+    joined: bool = False
+    tokens: tuple[int, int] = (0, 0)
 
 
 @dataclass

@@ -231,7 +231,11 @@ class NounPhraseReader:
         if at == start and at < len(words) and words[at] in lex.PRONOUNS and not draft.article:
             return NounPhrase("pronoun", lex.PRONOUNS[words[at]], tokens=(at, at + 1)), at + 1, []
         if at < len(words) and words[at] in ("them", "these", "those") and words[at - 1] == "of":
-            return NounPhrase("pronoun", "them", count=draft.count, tokens=(start, at + 1)), at + 1, []
+            return (
+                NounPhrase("pronoun", "them", count=draft.count, every=draft.every, tokens=(start, at + 1)),
+                at + 1,
+                [],
+            )
         if draft.every and at == start + 1 and words[start] in ("both", "all", "each"):
             return NounPhrase("pronoun", "them", tokens=(start, at)), at, []
         if draft.unknown:
@@ -301,7 +305,7 @@ class NounPhraseReader:
             owner = self.read(tokens, at + 1)
             if owner is None or owner[0].kind not in ("object", "pronoun", "one", "generic"):
                 return at
-            if words[at] != "of" and phrase.part == "lid" and words[at] == "on":
+            if words[at] != "of" and phrase.part == "lid":
                 return at
             if phrase.kind == "part":
                 phrase.owner = owner[0]

@@ -14,16 +14,16 @@ VerbForm = Literal["base", "ing", "past"]
 _VERB_LEMMAS: Mapping[FrameName, str] = {
     "pick": (
         "pick grab grasp take lift get fetch collect retrieve seize clutch grip snatch obtain raise pluck remove hoist "
-        "elevate acquire hand give pass gather select extract unload"
+        "elevate acquire hand give pass gather select extract unload unhook detach withdraw"
     ),
     "place": (
         "place put set lay drop deposit stash stow store position rest insert move relocate transfer shift carry "
         "transport bring deliver return load slot tuck arrange stick pop plop locate settle park stand seat add toss "
-        "plop slip leave shelve reposition plonk situate release pack"
+        "plop slip leave shelve reposition plonk situate release pack lower throw chuck"
     ),
     "pour": "pour serve empty decant tip drain dump spill tilt",
     "fill": "fill refill",
-    "push": "push shove nudge press poke bump slide",
+    "push": "push shove nudge press poke bump slide swing",
     "pull": "pull drag tug yank draw",
     "open": "open unclose",
     "close": "close shut",
@@ -91,7 +91,7 @@ CARRYING = frozenset(
 """Picking verbs that mean *move there* when a goal follows."""
 
 UNSUPPORTED_VERBS = bag(
-    "rotate turn spin twist wipe clean wash scrub cut slice chop peel stir mix throw kick break crush "
+    "rotate turn spin twist wipe clean wash scrub cut slice chop peel stir mix kick break crush "
     "squeeze shake flip fold cook boil heat fry eat drink draw write paint sweep screw unscrew plug "
     "unplug light burn inspect look watch measure weigh count sort organise organize tidy swap exchange "
     "juggle balance touch tap knock roll sing dance walk drive fly jump sleep paint photograph scan "
@@ -302,7 +302,8 @@ CONTENT_WORDS = bag(
 """Words before a noun that say what a package holds or is for; understood and not needed to find the object."""
 
 IGNORED = bag(
-    "d ll ve re please kindly could would will shall should must may might can you i we he she want wants need needs "
+    "mind but upright d ll ve re "
+    "please kindly could would will shall should must may might can you i we he she want wants need needs "
     "like liked now first firstly finally lastly also so just carefully gently safely simply directly "
     "right exactly nicely go ahead make sure try task your job is hello hi hey ok okay thanks thank let "
     "us me robot arm gripper hand fingers lets be able to the a an of do does it's there's what i'd we'd "
