@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.core.pose import Array
 
-# Share of the acceleration limit that a corner may use at first, leaving the rest to ramps that overlap it.
-CORNER_SHARE = 0.7
+# Share of the acceleration limit that a curve of close way points may use, leaving the rest to ramps along it.
+CURVE_SHARE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +52,18 @@ class Motion:
 def corner_speeds(line: Polyline, *, velocity: Array, acceleration: Array, window_s: float) -> Array:
     """Return (w,) the largest speeds [rad/s along the path] that the window can absorb; 0 at both ends.
 
-    Way points closer than the arm goes in one window share it: there the bound is that on a curve.
+    A window centred on a corner sees half of the ramp before it, the corner's change of velocity, and half of the ramp
+    after it. Way points closer than the arm goes in one window share it: there the bound is that on a curve.
     """
     speed = np.zeros(len(line.point))
     turn = np.maximum(np.abs(np.diff(line.direction, axis=0)), 1e-12)
-    share = CORNER_SHARE * acceleration
-    apart = np.minimum(line.length[:-1], line.length[1:])[:, None]
-    inner = np.minimum(share * window_s / turn, np.sqrt(share * apart / turn)).min(1)
+    ramp = np.min(acceleration / np.maximum(np.abs(line.direction), 1e-12), axis=1)
+    beside = np.maximum(ramp[:-1], ramp[1:])
+    apart = np.minimum(line.length[:-1], line.length[1:])
+    corner = window_s * np.maximum(np.min(acceleration / turn, axis=1) - beside / 2, 0.0)
+    curve = np.sqrt(np.min(CURVE_SHARE * acceleration / turn, axis=1) * apart)
     cap = np.min(velocity / np.maximum(np.abs(line.direction), 1e-12), axis=1)
-    speed[1:-1] = np.minimum(inner, np.minimum(cap[:-1], cap[1:]))
+    speed[1:-1] = np.minimum(np.minimum(corner, curve), np.minimum(cap[:-1], cap[1:]))
     return speed
 
 
@@ -67,20 +71,21 @@ def run(
     line: Polyline,
     speed: Array,
     ease: Array,
+    rest: NDArray[np.bool_],
     *,
     velocity: Array,
     acceleration: Array,
     window_s: float,
     step_s: float,
 ) -> Motion:
-    """Run along ``line`` with at most ``speed`` (w,) at its way points; where that is 0 the arm rests for a window.
+    """Run along ``line`` with at most ``speed`` (w,) at its way points.
 
-    ``ease`` (w - 1,) in (0, 1] is the share of the acceleration limit that ramps on each piece may use.
+    ``ease`` (w - 1,) in (0, 1] is the share of the acceleration limit that ramps on each piece may use; where ``rest``
+    (w,) the arm rests for a window and so meets the way point exactly.
     """
     top = np.min(velocity / np.maximum(np.abs(line.direction), 1e-12), axis=1)
     ramp = ease * np.min(acceleration / np.maximum(np.abs(line.direction), 1e-12), axis=1)
-    speed = speed.copy()
-    rests = speed <= 0
+    speed = np.where(rest, 0.0, speed)
     for i in range(len(line.length)):
         speed[i + 1] = min(speed[i + 1], np.sqrt(speed[i] ** 2 + 2 * ramp[i] * line.length[i]))
     for i in reversed(range(len(line.length))):
@@ -98,7 +103,7 @@ def run(
         knots.append((knots[-1][0] + cruise / peak, arc + up + cruise, peak))
         knots.append((knots[-1][0] + (peak - after) / a, arc + length, after))
         corners.append(knots[-1][0])
-        if rests[i + 1] and i + 1 < len(line.length):
+        if rest[i + 1] and i + 1 < len(line.length):
             corners[-1] += window_s / 2
             knots.append((knots[-1][0] + window_s, arc + length, 0.0))
     time_k, arc_k, speed_k = np.array(knots).T

@@ -12,7 +12,7 @@ from armwright.control.protocols import Trajectory
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.planning._blend import Motion, Polyline, corner_speeds, run
-from armwright.planning.types import TimedReport
+from armwright.planning.types import Bools, TimedReport
 from armwright.robots.kinematics import Kinematics
 
 FirstCollision = Callable[[Array], tuple[int, tuple[str, str]] | None]
@@ -25,8 +25,8 @@ AIM = 0.98
 OVER_LIMIT = 1.02
 # Motions are computed in steps of this [s] and checked and returned at multiples of it.
 FINE_S = 0.002
-# Below this share of its first speed a corner is not worth taking at speed.
-CORNER_FLOOR = 0.2
+# A corner that collides even below this speed is met exactly, by resting on it.
+CORNER_FLOOR_RAD_S = 0.15
 _ROUNDS = 12
 
 
@@ -91,41 +91,42 @@ def _blend(
     every = max(1, round(step_s / FINE_S))
     fine_s = step_s / every
     aim_velocity, aim = velocity * AIM, acceleration * AIM
-    first = corner_speeds(line, velocity=aim_velocity, acceleration=aim, window_s=WINDOW_S)
-    speed = first.copy()
+    speed = corner_speeds(line, velocity=aim_velocity, acceleration=aim, window_s=WINDOW_S)
     ease = np.ones(len(line.length))
-    for _ in range(_ROUNDS):
-        motion = run(line, speed, ease, velocity=aim_velocity, acceleration=aim, window_s=WINDOW_S, step_s=fine_s)
+    rest = np.zeros(len(speed), bool)
+    report = TimedReport(False, "timing_fail", None, "blend")
+    for attempt in range(_ROUNDS):
+        if attempt == _ROUNDS - 1:
+            # Corners that would not settle are met exactly.
+            rest[1:-1] = True
+        motion = run(line, speed, ease, rest, velocity=aim_velocity, acceleration=aim, window_s=WINDOW_S, step_s=fine_s)
         over = np.max(np.abs(motion.acceleration) / acceleration, axis=1)
-        slow = _corners_near(motion, np.flatnonzero(over > 1.0).astype(float) * fine_s, speed)
+        slow = _corners_near(motion, np.flatnonzero(over > 1.0).astype(float) * fine_s, rest)
         if slow.any():
-            # What is too much is a corner, the ramps beside it, or both at once.
+            # What is too much is a corner and the ramps beside it at once.
             factor = max(0.5, min(0.9, 1 / float(over.max())))
             speed[slow] *= factor
             ease[slow[1:] | slow[:-1]] *= factor
             continue
         report = _sampled(motion, every, step_s, velocity, acceleration, first_collision)
-        if report.ok or report.status != "verify_collision":
+        if report.status != "verify_collision":
             return report
         rows = _colliding_rows(motion.position[::every], first_collision)
-        slow = _corners_near(motion, rows * step_s, speed)
+        slow = _corners_near(motion, rows * step_s, rest)
         if not slow.any():
             return report
-        speed[slow] *= 0.5
-        speed[speed < CORNER_FLOOR * first] = 0.0
-    # Corners that would not settle are met exactly.
-    none = np.zeros_like(speed)
-    ease = np.ones(len(line.length))
-    motion = run(line, none, ease, velocity=aim_velocity, acceleration=aim, window_s=WINDOW_S, step_s=fine_s)
-    return _sampled(motion, every, step_s, velocity, acceleration, first_collision)
+        rest |= slow & (speed < CORNER_FLOOR_RAD_S)
+        speed[slow] *= 0.4
+    return report
 
 
-def _corners_near(motion: Motion, times_s: Array, speed: Array) -> np.ndarray:
-    """Return (w,) which way points, not rested at yet, have one of ``times_s`` within a window."""
-    if len(times_s) == 0:
-        return np.zeros(len(speed), bool)
-    near = np.abs(motion.corner_s[:, None] - times_s[None]).min(1) < WINDOW_S
-    return np.asarray(near & (speed > 0))
+def _corners_near(motion: Motion, times_s: Array, rest: Bools) -> Bools:
+    """Return (w,) which inner way points, not rested at yet, have one of ``times_s`` within a window."""
+    inner = np.zeros(len(rest), bool)
+    if len(times_s):
+        near = np.abs(motion.corner_s[:, None] - times_s[None]).min(1) < WINDOW_S
+        inner[1:-1] = near[1:-1] & ~rest[1:-1]
+    return inner
 
 
 def _colliding_rows(position: Array, first_collision: FirstCollision | None) -> Array:
