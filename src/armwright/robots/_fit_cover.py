@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ROUND_SEGMENTS = 40
 _DENSE_SPACING_M = 0.0015
-_DENSE_POINTS = 15_000
+_DENSE_POINTS = 10_000
 _MARGIN_M = 0.0002
 _NEED_POINTS = 2_500
 _CANDIDATES = 2_000
@@ -241,7 +241,9 @@ def _interior_grid(hull: Hull, overhang_m: float) -> Array:
 def _exposed(points: Array, others: list[Hull], centers: Array, radii: Array) -> Array:
     """Keep the points that no other hull and no sphere chosen before holds."""
     for other in others:
-        points = points[other.depth(points) < 1e-4]
+        low, high = other.vertices_m.min(axis=0), other.vertices_m.max(axis=0)
+        near = np.flatnonzero(((points > low) & (points < high)).all(axis=1))
+        points = np.delete(points, near[other.depth(points[near]) >= 1e-4], axis=0)
     if len(centers) and len(points):
         points = points[(_distances(points, centers) > radii - _MARGIN_M).all(axis=1)]
     return points
@@ -265,8 +267,8 @@ def _corners(half: Array) -> Array:
 
 def _ball() -> Array:
     """Return points whose hull holds the unit ball with little to spare."""
-    polar = np.pi * (np.arange(16) + 0.5) / 16
-    angle = 2 * np.pi * np.arange(32) / 32
+    polar = np.pi * (np.arange(12) + 0.5) / 12
+    angle = 2 * np.pi * np.arange(24) / 24
     p, a = (v.ravel() for v in np.meshgrid(polar, angle, indexing="ij"))
     points = np.stack([np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)], axis=1)
     points = np.concatenate([points, [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]])
