@@ -135,6 +135,9 @@ class Chunker:
                 item = self._add("verb", at, at + len(phrase))
                 item.frame = "pick"
                 return at + len(phrase)
+        if self._has(at, ("top", "up")):
+            self._add("verb", at, at + 2).frame = "fill"
+            return at + 2
         for phrase in fixed.STACKING:
             if self._has(at, phrase):
                 self._add("result", at, at + len(phrase), "stacked")
@@ -178,7 +181,8 @@ class Chunker:
     def _existence(self, at: int) -> int:
         for phrase in fixed.EXIST:
             if self._has(at, phrase):
-                if phrase in (("has",), ("holds",)) and not self._after_noun():
+                bare = phrase in (("has",), ("holds",)) and not self._after_noun()
+                if bare or self._has(at, ("has", "to")):
                     return at
                 self._add("exist", at, at + len(phrase))
                 return at + len(phrase)
@@ -210,7 +214,16 @@ class Chunker:
         if word in ("open", "shut", "closed") and self._after_shift():
             self._add("result", at, at + 1, fixed.RESULTS[word])
             return at + 1
-        if word in fixed.RESULTS and self._after_noun() and not self._starts_noun(at + 1):
+        state = self._previous()
+        if (
+            word in (*fixed.RESULTS, "opened")
+            and state is not None
+            and state.kind == "be"
+            and state.word in ("is", "are")
+        ):
+            return at
+        passive = self._words[at - 1 : at] in (["be"], ["been"])
+        if word in fixed.RESULTS and self._after_noun() and not passive and not self._starts_noun(at + 1):
             self._add("result", at, at + 1, fixed.RESULTS[word])
             return at + 1
         if word == "hook" and not self._starts_noun(at + 1):
@@ -313,6 +326,8 @@ class Chunker:
         ):
             k += 1
         phrase = self._longest(k, lex.RELATION_PHRASES)
+        if self._words[k : k + 1] and self._words[k] in ("contains", "holds", "has"):
+            return k
         if phrase is None and self._words[k : k + 1]:
             if self._words[k] in lex.COLOUR_WORDS and self.items[-1].np is not None:
                 self.items[-1].np.attributes.setdefault("colour", lex.COLOUR_WORDS[self._words[k]])
@@ -331,10 +346,10 @@ class Chunker:
 
     def _relation(self, at: int) -> int:
         word = self._words[at]
-        if word in fixed.REGION_LEADS and self._part_ahead(at + 1):
+        phrase = self._longest(at, lex.RELATION_PHRASES)
+        if word in fixed.REGION_LEADS and self._part_ahead(at + 1) and (phrase is None or len(phrase) < 3):
             self._add("region", at, at + 1)
             return at + 1
-        phrase = self._longest(at, lex.RELATION_PHRASES)
         if phrase is None:
             return at
         end = at + len(phrase)
@@ -352,7 +367,9 @@ class Chunker:
             if not noun:
                 return at
         if not self._target_ahead(end):
-            return self._relation_alone(at)
+            if following in lex.VERBS or not following.isalpha() or not self._target_ahead(end + 1):
+                return self._relation_alone(at)
+            self.unknown.add(end)
         item = self._add("rel", at, end)
         item.phrase = relation
         return end

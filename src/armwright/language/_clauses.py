@@ -5,6 +5,9 @@ from __future__ import annotations
 from armwright.language._items import Clause, Item, NounPhrase, Place
 from armwright.language.lexicon import RelationPhrase
 
+_HOLDING = ("contains", "containing", "holds", "has")
+"""Verbs whose object is in or on their subject."""
+
 
 class ClauseReader:
     """Reads clauses from items, in the order in which they are to be done.
@@ -284,12 +287,7 @@ class ClauseReader:
                     return
             elif item.kind == "rel":
                 place = self._place()
-                if (
-                    clause.kind in ("push", "pull")
-                    and not clause.objects
-                    and place.phrase.relation in ("on", "next_to")
-                ):
-                    clause.objects = place.targets
+                if clause.kind in ("push", "pull") and self._particle(clause, place):
                     continue
                 place.joined = joined
                 joined = False
@@ -321,12 +319,31 @@ class ClauseReader:
             elif item.kind == "neg" and (following := self._peek(1)) and following.kind in ("np", "rel", "region"):
                 self._at += 1
                 self._alternative(item)
+            elif item.kind == "exist" and item.word in _HOLDING and clause.objects:
+                self._at += 1
+                holder = (clause.places[-1].targets if clause.places else clause.objects)[-1:]
+                contents = self._nouns()
+                self._describe(contents, [Place(RelationPhrase(None), holder)])
             elif item.kind == "conn" and item.word in (",", "and"):
                 if not self._continues(clause):
                     return
                 joined = item.word == "and" or bool(clause.places and not clause.places[-1].explicit)
             else:
                 return
+
+    def _particle(self, clause: Clause, place: Place) -> bool:
+        """Read ``pull on the drawer``, ``push in the drawer`` and ``push the drawer in``."""
+        inward = place.phrase.relation == "in" and clause.kind == "push"
+        if clause.objects:
+            if inward and place.targets and place.targets[0].kind == "pronoun":
+                clause.result = "closed"
+                return True
+            return False
+        if not inward and place.phrase.relation not in ("on", "next_to"):
+            return False
+        clause.objects = place.targets
+        clause.result = "closed" if inward else clause.result
+        return True
 
     def _alternative(self, item: Item) -> None:
         """Leave out ``not the handle``, ``not on it``, ``or the cup``."""
@@ -400,10 +417,15 @@ class ClauseReader:
                 clause = self._verb_clause(verb, subjects, fronted)
                 self._clauses.append(clause)
                 return
+        if item.word in _HOLDING and not subjects and self._clauses and self._clauses[-1].kind == "describe":
+            subjects = self._clauses.pop().objects
+        holder = subjects[:1] if item.word in _HOLDING and subjects and subjects[0].kind == "object" else []
         if subjects and item.kind == "exist":
             self._describe(subjects, fronted)
             fronted = []
             subjects = []
+            for np in holder:
+                np.definite = True
         if item.kind != "be":
             self._describe(subjects, [])
         while True:
@@ -419,6 +441,8 @@ class ClauseReader:
                 if ahead and joint is not None and joint.kind == "rel" and not self._fronts_next(ahead):
                     self._at += ahead
                     place.of = -1
+            if holder and not places:
+                places = [Place(RelationPhrase(None), holder)]
             self._describe(nouns, [*fronted, *places])
             ahead = 0
             while (joint := self._peek(ahead)) is not None and joint.kind == "conn" and joint.word in (",", "and"):

@@ -136,7 +136,8 @@ class Compiler(Grounding):
         relation: RelationName
         if not isinstance(target, Entity):
             relation = goal.phrase.relation or "on"
-            if relation in ("in", "under"):
+            relation = "on" if relation == "in" else relation
+            if relation == "under":
                 raise UsageError(f"nothing can be put {relation} the table.", hint="Say: on the table.")
             checks.require_movable(entity.info, "place")
             self._take(entity, "place")

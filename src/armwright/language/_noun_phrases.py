@@ -167,6 +167,9 @@ class NounPhraseReader:
             return NounPhrase("surface", word), at + 1
         if word in ("kitchen", "dining", "coffee", "work", "lab") and following in lex.SURFACES:
             return NounPhrase("surface", following), at + 2
+        if word == "one" and (following,) in lex.RELATION_PHRASES:
+            draft.definite = False
+            return NounPhrase("one", word), at + 1
         if word in _ONE and (draft.article or draft.described):
             return NounPhrase("one", word, plural=word == "ones"), at + 1
         if word in _ROBOT and (draft.article or word in ("robot", "gripper")):
@@ -257,6 +260,8 @@ class NounPhraseReader:
             )
             return phrase, at, []
         joined = at < len(words) and at > start and words[at] in (",", "and")
+        if words[at - 1] == "orange" and len(draft.attributes) == 1 and draft.article and not joined:
+            return NounPhrase("unknown", "orange", tokens=(start, at)), at, []
         if draft.attributes and (draft.article or joined):
             phrase = NounPhrase("one", words[at - 1], attributes=draft.attributes, count=draft.count)
             phrase.other, phrase.tokens = draft.other, (start, at)

@@ -225,6 +225,8 @@ class Discourse:
             wider = _WIDER.get(category, ())
             known = [e for e in self.entities if e.described and e.category in wider and _fits(e, phrase.attributes)]
             known = known if len(known) == 1 else []
+            if not known and self.held is not None and self.held.category in wider and self.held not in exclude:
+                known = [self.held] if _fits(self.held, phrase.attributes) else []
         free = [e for e in known if e not in exclude]
         number = phrase.count or (2 if phrase.plural else 1)
         if phrase.other:

@@ -23,9 +23,9 @@ _VERB_LEMMAS: Mapping[FrameName, str] = {
     ),
     "pour": "pour serve empty decant tip drain dump spill tilt",
     "fill": "fill refill",
-    "push": "push shove nudge press poke bump slide swing",
+    "push": "push shove nudge press poke bump slide swing scoot",
     "pull": "pull drag tug yank draw",
-    "open": "open unclose",
+    "open": "open unclose uncover uncap",
     "close": "close shut",
     "hang": "hang suspend hook dangle",
     "hold": "hold keep hover",
@@ -124,7 +124,12 @@ def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
 
     add("on", "on|upon|on top of|on the top of|atop|atop of|at the top of|top of|on the surface of")
     add("on", "onto|on to|onto the top of|up on|up onto|down on|down onto|down on top of|on top", goal=True)
-    add("in", "in|inside|inside of|within|in the inside of|in the middle of|at the bottom of")
+    add(
+        "in",
+        "in|inside|inside of|within|in the inside of|in the middle of|in the center of|in the centre of|"
+        "at the bottom of",
+    )
+    add("on", "at the center of|at the centre of|at the middle of|at the edge of|on the edge of|in the corner of")
     add("in", "into|in to|down into|down in", goal=True)
     add("above", "above|over|up above|over the top of|high above|directly above|right above|just above|right over")
     add("under", "under|underneath|beneath|below|at the foot of")
@@ -286,7 +291,7 @@ GENERIC_NOUNS: Mapping[str, tuple[str, ...]] = {
 """Nouns that name no category of their own -> categories they may stand for."""
 
 SUBSTANCES = bag(
-    "water coffee tea milk juice liquid contents content content's cereal rice beans bean sugar salt "
+    "water soup coffee tea milk juice liquid contents content content's cereal rice beans bean sugar salt "
     "flour drink soda cola cocoa sauce oil wine beer grain grains pasta ingredients beads marbles stuff "
     "nuts candy candies oats flakes lemonade broth batter pellets powder inside"
 )
@@ -302,7 +307,7 @@ CONTENT_WORDS = bag(
 """Words before a noun that say what a package holds or is for; understood and not needed to find the object."""
 
 IGNORED = bag(
-    "mind but upright d ll ve re "
+    "mind love for but upright d ll ve re "
     "please kindly could would will shall should must may might can you i we he she want wants need needs "
     "like liked now first firstly finally lastly also so just carefully gently safely simply directly "
     "right exactly nicely go ahead make sure try task your job is hello hi hey ok okay thanks thank let "
