@@ -105,3 +105,16 @@ def test_sizes_split_the_range_in_thirds():
         values = [draw.size(0.0, 3.0) for _ in range(50)]
         assert i <= min(values) and max(values) <= i + 1
     assert rgba("red", shade=0.5)[0] < rgba("red")[0] < rgba("red", shade=1.5)[0]
+
+
+@given(st.integers(5, 40), st.floats(0.01, 0.2))
+def test_a_base_stands_on_four_corners_that_span_most_of_it(segments, radius):
+    disc = hulls.turned([[radius, 0.0], [radius, 0.05]], segments=segments)
+    footed = hulls.on_four_feet(disc, 0.0)
+    feet = footed[footed[:, 2] < 1e-9]
+    assert len(feet) == 4 and np.abs(footed - disc).max() <= hulls.FOOT_M + 1e-12
+    x, y = feet[np.argsort(np.arctan2(feet[:, 1], feet[:, 0])), :2].T
+    assert 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) > 1.2 * radius**2
+    assert np.array_equal(hulls.on_four_feet(disc, -0.1), disc)
+    cube = solids.box_corners([0, 0, 0], [1, 1, 1])
+    assert np.array_equal(hulls.on_four_feet(cube, 0.0), cube)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armwright.assets.hulls import on_four_feet
 from armwright.assets.model import JointModel, LinkModel
 from armwright.core.errors import ArmwrightError
 from armwright.core.pose import Array
@@ -88,6 +89,7 @@ class LinkBuilder:
             target[merge_from] = merge_to
             used, inverse = np.unique(target[faces], return_inverse=True)
             faces, vertices = inverse.reshape(faces.shape), vertices[used]
+        ground = float(vertices[:, 2].min())
         names: dict[str, int] = {}
         face_part = np.empty(len(faces), dtype=np.int32)
         run = np.asarray(mesh.run_index, int) // 3
@@ -101,7 +103,7 @@ class LinkBuilder:
             part_names=tuple(names),
             face_part=face_part,
             part_rgba={part: colours[part] if part in colours else colours["*"] for part in names},
-            hulls=tuple(self._hulls),
+            hulls=tuple(on_four_feet(hull, ground) for hull in self._hulls),
             hull_part=tuple(self._hull_part),
             mass_kg=float(mass_kg if mass_kg is not None else (density_kg_m3 or 0.0) * solid.volume()),
             parent=parent,

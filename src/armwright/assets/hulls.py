@@ -71,3 +71,41 @@ def chain(rings_m: ArrayLike, *, every: Sequence[int] | None = None) -> tuple[Ar
     rings = np.asarray(rings_m, float)
     stops = list(range(len(rings))) if every is None else list(every)
     return tuple(rings[a : b + 1].reshape(-1, 3) for a, b in itertools.pairwise(stops))
+
+
+FOOT_M = 3e-4
+"""How far the rest of a base stands above its four feet: more than a soft contact sinks in, less than anyone sees."""
+
+
+def on_four_feet(hull_m: ArrayLike, ground_m: float) -> Array:
+    """Raise all but four of the vertices that a hull stands on.
+
+    A simulator keeps about four contacts of a flat base. With more vertices than that at one height it keeps others in
+    every step, and what should be at rest rocks for ever.
+
+    Args:
+        hull_m: (k, 3) float vertices [m].
+        ground_m: Height that the hull stands at; a hull that is higher comes back as it is.
+
+    Returns:
+        (k, 3) float: the four corners of the widest of two squares of directions stay, the others rise by ``FOOT_M``.
+    """
+    hull = np.array(hull_m, float)
+    base = np.nonzero(hull[:, 2] < ground_m + 1e-6)[0]
+    if len(base) <= 4:
+        return hull
+    points = hull[base, :2] - hull[base, :2].mean(0)
+    points /= np.maximum(np.ptp(points, axis=0), 1e-9)
+    best = np.empty(0, dtype=np.int64)
+    widest = 0.0
+    for turn in (0.0, np.pi / 4):
+        angle = turn + np.arange(4) * np.pi / 2
+        feet = np.argmax(points @ np.stack([np.cos(angle), np.sin(angle)]), axis=0)
+        x, y = points[feet].T
+        area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+        if area > widest:
+            widest, best = area, feet
+    raised = np.ones(len(base), dtype=bool)
+    raised[best] = False
+    hull[base[raised], 2] += FOOT_M
+    return hull

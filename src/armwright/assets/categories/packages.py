@@ -153,7 +153,7 @@ def _draw_carton(draw: Draw) -> dict[str, float]:
         "side_m": draw.size(0.054, 0.064),
         "height_m": draw.size(0.115, 0.145),
         "gable_m": draw.free(0.026, 0.034),
-        "fill": draw.free(0.4, 0.8),
+        "fill": draw.free(0.4, 0.7),
     }
 
 
