@@ -33,6 +33,7 @@ class RobotArrays(NamedTuple):
         skip: (m,) the next ball to look at when a ball is missed; ``skip[i] == i + 1`` marks a leaf.
         first: (n + 2,) each link's first ball, the root of its tree.
         pair: (p, 2) link pairs that may collide.
+        slack: (n + 1, n + 1) how deep the spheres of two links may overlap before the links touch [m].
         held: (k, 4) spheres of a held object in the last link's frame.
         held_link: (m,) links that the held object is checked against.
     """
@@ -43,6 +44,7 @@ class RobotArrays(NamedTuple):
     skip: I32
     first: I32
     pair: I32
+    slack: F32
     held: F32
     held_link: I32
 
@@ -160,6 +162,10 @@ def robot_arrays(
         if len(own):
             _grow_tree(own, balls, skip)
         first.append(len(balls))
+    slack = np.zeros((n + 1, n + 1), np.float32)
+    if kinematics.self_slack_m is not None:
+        a, b = np.asarray(kinematics.self_pairs).reshape(-1, 2).T
+        slack[a, b] = slack[b, a] = kinematics.self_slack_m
     limits = np.stack([kinematics.lower_rad + limit_margin_rad, kinematics.upper_rad - limit_margin_rad])
     return RobotArrays(
         offset=np.ascontiguousarray(kinematics.offset[:, :3], np.float32),
@@ -168,6 +174,7 @@ def robot_arrays(
         skip=np.array(skip, np.int32),
         first=np.array(first, np.int32),
         pair=np.ascontiguousarray(kinematics.self_pairs, np.int32).reshape(-1, 2),
+        slack=slack,
         held=np.zeros((0, 4), np.float32) if held is None else np.ascontiguousarray(held, np.float32),
         # The last link holds the object and the one before may be a hand's breadth away: both touch it by design.
         held_link=np.arange(0, max(n - 1, 1), dtype=np.int32),

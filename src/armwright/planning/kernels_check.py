@@ -159,7 +159,8 @@ def _links_touch(scene: Scene, scratch: Scratch, a: int, b: int) -> bool:
     last = robot.first[a + 1]
     if i == last or robot.first[b] == robot.first[b + 1]:
         return False
-    reach = robot.ball[i, 3] + robot.ball[robot.first[b], 3]
+    slack = robot.slack[a, b]
+    reach = robot.ball[i, 3] + robot.ball[robot.first[b], 3] - slack
     dx = root[a, 0] - root[b, 0]
     dy = root[a, 1] - root[b, 1]
     dz = root[a, 2] - root[b, 2]
@@ -170,7 +171,7 @@ def _links_touch(scene: Scene, scratch: Scratch, a: int, b: int) -> bool:
     while i < last:
         x, y, z = _place(frame, a, ball, i)
         after = robot.skip[i]
-        if not _touches_link(scene, scratch, b, x, y, z, ball[i, 3]):
+        if not _touches_link(scene, scratch, b, x, y, z, ball[i, 3] - slack):
             i = after
         elif after == i + 1:
             return True
@@ -281,7 +282,7 @@ def nearest_pair(scene: Scene, q: F32, frame: F32, place: F32, pair: I64) -> np.
         for i in range(begin, last):
             if not held and robot.skip[i] != i + 1:
                 continue
-            radius = robot.held[i - first_held, 3] if held else ball[i, 3]
+            radius = robot.held[i - first_held, 3] if held else ball[i, 3] - robot.slack[a, b]
             j = robot.first[b]
             while j < robot.first[b + 1]:
                 dx = place[i, 0] - place[j, 0]

@@ -34,7 +34,7 @@ class ArmInWorld:
 
     Args:
         kinematics: The arm.
-        opening_m: Gap between the pads; the nearest larger sampled gap's spheres are used.
+        opening_m: Gap between the pads [m].
         seed: Of every random choice; the same call gives the same answer.
     """
 
@@ -82,7 +82,7 @@ class ArmInWorld:
         self._scenes.clear()
 
     def set_opening(self, opening_m: float) -> None:
-        """Use the spheres of the gripper at this gap, or the nearest larger one that was sampled."""
+        """Use the spheres of the gripper at this gap."""
         self._robot = self._with_opening(opening_m)
         self._scenes.clear()
 
@@ -228,13 +228,11 @@ class ArmInWorld:
         return scene
 
     def _with_opening(self, opening_m: float) -> RobotArrays:
-        gaps = sorted(self.kinematics.spheres)
-        larger = [gap for gap in gaps if gap >= opening_m - 1e-6]
         self.opening_m = opening_m
-        gap = larger[0] if larger else gaps[-1]
+        gap = round(opening_m, 4)
         robot = self._robots.get(gap)
         if robot is None:
-            spheres: SphereSet = self.kinematics.spheres[gap]
+            spheres: SphereSet = self.kinematics.spheres_at(gap)
             robot = self._robots[gap] = robot_arrays(self.kinematics, spheres, limit_margin_rad=LIMIT_MARGIN_RAD)
         pair = np.ascontiguousarray(self._pairs, np.int32).reshape(-1, 2)
         if self._held is None:
