@@ -140,6 +140,8 @@ def test_the_papers_three_examples():
         ("pour the can into the bowl", "pour from a can"),
         ("pour the kettle onto the plate", "pour into a plate"),
         ("pick up the table", "table"),
+        ("fill the mug from the mug", "into itself"),
+        ("press the button on the bowl", "no button"),
         ("put the mug", "where"),
         ("put it on the plate", "'it'"),
         ("put 40 cubes on the tray", "12"),

@@ -244,6 +244,11 @@ class Compiler(Grounding):
         for target in targets:
             if not isinstance(target, Entity):
                 raise UsageError("cannot pour onto the table.", hint="Name a container, such as the bowl.")
+            if target is source:
+                raise UsageError(
+                    f"cannot pour the {source.category.replace('_', ' ')} into itself.",
+                    hint="Name what to pour from: … from the kettle.",
+                )
             checks.require(target.info, "pour into", checks.can_receive_pour)
             self._take(source, "pour from")
             self.steps.append(Step("pour", source, target, "in"))

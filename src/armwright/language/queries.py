@@ -22,7 +22,7 @@ _PUSHED: tuple[RegionName, ...] = ("Pushable Surface", "Graspable Body", "Graspa
 
 
 def region_for_part(info: CategoryInfo, part: str) -> RegionName:
-    """Return the region by which a thing is held when the sentence names a part.
+    """Return the region by which a thing is held or pressed when the sentence names a part.
 
     Raises:
         UsageError: It has no such region; the message lists those it has.
@@ -32,7 +32,7 @@ def region_for_part(info: CategoryInfo, part: str) -> RegionName:
             return region
     graspable = [name for name in info.regions if name.startswith(("Graspable", "Openable"))]
     raise UsageError(
-        f"a {info.name.replace('_', ' ')} cannot be held by its {part}.",
+        f"a {info.name.replace('_', ' ')} has no {part} to take hold of or press.",
         hint=f"Regions it can be held by: {', '.join(graspable) or 'none'}.",
     )
 
@@ -90,7 +90,11 @@ def queries_for(
         elif name == "hang" and primitive.target is not None:
             add(primitive.target, "Hook", "receive")
         elif name == "push":
-            region = "Button" if part == "button" else next(r for r in (*_PUSHED, info.grasp) if r in info.regions)
+            region = (
+                region_for_part(info, part)
+                if part == "button"
+                else next(r for r in (*_PUSHED, info.grasp) if r in info.regions)
+            )
             add(thing, region, "use", said=part == "button")
         elif name in ("open", "close", "pull"):
             region = next(r for r in ("Openable Handle", "Graspable Lid", info.grasp) if r in info.regions)
