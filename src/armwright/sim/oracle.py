@@ -18,7 +18,7 @@ from armwright.sim._stage import TABLE, TableShape
 from armwright.sim.build import model_digest
 from armwright.sim.world import World
 
-_CLOUD_POINTS = 2048
+_CLOUD_POINTS = 8192
 _CLOUDS: weakref.WeakKeyDictionary[ObjectModel, dict[int, LabelledCloud]] = weakref.WeakKeyDictionary()
 
 
