@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from armwright.language import _phrases as fixed
 from armwright.language import lexicon as lex
-from armwright.language._items import Item, ItemKind, NounPhrase, Token
-from armwright.language._noun_phrases import NounPhraseReader, share_nouns
+from armwright.language._items import Item, NounPhrase
+from armwright.language._lookahead import Lookahead
+from armwright.language._noun_phrases import share_nouns
 
 
-class Chunker:
+class Chunker(Lookahead):
     """Turns tokens into items and remembers which tokens it did not understand."""
-
-    def __init__(self, tokens: list[Token], reader: NounPhraseReader) -> None:
-        self._tokens = tokens
-        self._words = [token.text for token in tokens]
-        self._reader = reader
-        self.items: list[Item] = []
-        self.unknown: set[int] = set()
 
     def run(self) -> list[Item]:
         """Return the items of the sentence in order."""
@@ -25,24 +19,6 @@ class Chunker:
             at = self._step(at)
         share_nouns(self.items)
         return self.items
-
-    def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
-        return tuple(self._words[at : at + len(phrase)]) == phrase
-
-    def _longest(self, at: int, table: object) -> tuple[str, ...] | None:
-        for length in range(6, 0, -1):
-            phrase = tuple(self._words[at : at + length])
-            if len(phrase) == length and phrase in table:  # type: ignore[operator]
-                return phrase
-        return None
-
-    def _add(self, kind: ItemKind, start: int, end: int, word: str = "") -> Item:
-        item = Item(kind, (start, end), word or " ".join(self._words[start:end]))
-        self.items.append(item)
-        return item
-
-    def _previous(self) -> Item | None:
-        return self.items[-1] if self.items else None
 
     def _step(self, at: int) -> int:
         for reader in (
@@ -108,14 +84,6 @@ class Chunker:
             self._add("order", at, at + 3, "after")
             return at + 3
         return at
-
-    def _clause_ahead(self, at: int) -> bool:
-        for k in range(at, min(at + 7, len(self._words))):
-            if self._words[k] in lex.VERBS and self._words[k] not in ("hook", "set", "rest"):
-                return True
-            if self._words[k] in ",.;":
-                return False
-        return False
 
     def _negation(self, at: int) -> int:
         word = self._words[at]
@@ -191,10 +159,6 @@ class Chunker:
             return at + 1
         return at
 
-    def _after_noun(self) -> bool:
-        previous = self._previous()
-        return previous is not None and previous.kind == "np"
-
     def _verb(self, at: int) -> int:
         word = self._words[at]
         following = self._words[at + 1] if at + 1 < len(self._words) else ""
@@ -251,31 +215,8 @@ class Chunker:
         item.passive = form == "past" or (word in ("put", "set", "hung") and self._words[at - 1 : at] == ["be"])
         return at + 1
 
-    def _after_shift(self) -> bool:
-        previous = self._previous()
-        return previous is not None and previous.kind == "verb" and previous.frame in ("push", "pull")
-
     def _imperative_be(self, at: int, word: str) -> bool:
         return word in ("stand", "sit", "rest", "rests") and not self._after_noun() and word in lex.VERBS
-
-    def _starts_noun(self, at: int) -> bool:
-        if at >= len(self._words):
-            return False
-        word = self._words[at]
-        if word in lex.DETERMINERS or word in ("it", "them") or word in lex.COLOUR_WORDS:
-            return True
-        return self._reader.starts_object(self._words, at)
-
-    def _part_ahead(self, at: int) -> bool:
-        words = self._words[at : at + 5]
-        for k, word in enumerate(words):
-            if word in lex.PARTS:
-                return True
-            if word in ("it", "them"):
-                return k + 1 < len(words) and words[k + 1] in fixed.REGION_LEADS
-            if word not in ("its", "the", "their", "onto", "on", "only", "just"):
-                return False
-        return False
 
     def _copula(self, at: int) -> int:
         end = at + 1
@@ -307,13 +248,6 @@ class Chunker:
             return end
         return at if self._words[at] in lex.VERBS else end
 
-    def _ordered(self) -> bool:
-        """Return whether this clause began with *once*, *after* or *when*."""
-        return len(self.items) > 1 and self.items[-2].kind == "order" and self.items[-2].word == "after"
-
-    def _relation_at(self, at: int) -> bool:
-        return self._longest(at, lex.RELATION_PHRASES) is not None
-
     def _located(self, at: int) -> int:
         """Return the end of ``that is standing`` when a relation follows, else ``at``."""
         k = at
@@ -340,9 +274,6 @@ class Chunker:
         item = self._add("rel", at, k + len(phrase))
         item.phrase, item.explicit = lex.RELATION_PHRASES[phrase], True
         return k + len(phrase)
-
-    def _passive_before(self) -> bool:
-        return not any(item.kind == "verb" for item in self.items)
 
     def _relation(self, at: int) -> int:
         word = self._words[at]
@@ -386,11 +317,6 @@ class Chunker:
                 return end
         return at
 
-    def _target_ahead(self, at: int) -> bool:
-        while at < len(self._words) and self._words[at] in ("just", "right", "exactly", "only", "of"):
-            at += 1
-        return at < len(self._words) and self._reader.read(self._tokens, at) is not None
-
     def _direction(self, at: int) -> int:
         phrase = self._longest(at, lex.SIDE_PHRASES)
         if phrase is None:
@@ -418,9 +344,6 @@ class Chunker:
         item = self._add("np", at, end)
         item.np = phrase
         return end
-
-    def _after_determiner(self, at: int) -> bool:
-        return at > 0 and self._words[at - 1] in lex.DETERMINERS
 
     def _small_word(self, at: int) -> int:
         word = self._words[at]
