@@ -1,7 +1,7 @@
 """Evaluate 200 grasp candidates on each arm: IK, filter, approach, plan, shortcut (AffordSim §3.2, stage 2).
 
 Usage: ``python benchmarks/grasps.py [--json] [--robots franka,ur5e] [--candidates 200] [--repeats 5]``
-Target: 200 candidates within 200 ms on one core. Thread CPU time is printed beside wall time, since machines are shared.
+Target: 200 candidates within 200 ms on one core. Thread CPU time is printed beside wall time: machines are shared.
 """
 
 from __future__ import annotations

@@ -159,6 +159,15 @@ def solve_pose(chain: ArmChain, target: F64, q: F64, max_steps: int, scratch: Ik
                     s += jacobian[k, i] * jacobian[k, j]
                 h[i, j] = s
             h[i, i] += damping
+        # A joint at a limit that wants to go beyond it takes no part in this step, or the others would count on it.
+        for i in range(n):
+            if (q[i] <= chain.lower[i] and g[i] < 0.0) or (q[i] >= chain.upper[i] and g[i] > 0.0):
+                g[i] = 0.0
+                for j in range(n):
+                    if j < i:
+                        h[i, j] = 0.0
+                    elif j > i:
+                        h[j, i] = 0.0
         _solve_in_place(h, g)
         largest = 0.0
         for i in range(n):
@@ -215,6 +224,12 @@ def solve_many(
             copy_row(q, best)
         if not solved:
             continue
+        # A joint that can turn more than once is brought to the turn nearest to where it should be.
+        for j in range(n):
+            while q[j] - near[j] > math.pi and q[j] - 2.0 * math.pi >= chain.lower[j]:
+                q[j] -= 2.0 * math.pi
+            while near[j] - q[j] > math.pi and q[j] + 2.0 * math.pi <= chain.upper[j]:
+                q[j] += 2.0 * math.pi
         known = False
         for i in range(count):
             if largest_change(out[i], q) < SAME_RAD:
