@@ -127,6 +127,18 @@ def test_more_parts_than_bits_are_still_told_apart():
     assert world.arrays.bit[70] == world.arrays.bit[79]
 
 
+def test_a_refused_world_changes_nothing():
+    good = box("a", (0.2, 0, 0), (0.1, 0.1, 0.1))
+    world = model(good)
+    before = world.arrays.coarse.copy()
+    flat = Obstacle("flat", Pose(), (np.zeros((4, 3)),))
+    for _ in range(2):
+        with pytest.raises(UsageError, match="flat"):
+            world.load(WorldSpec((good, flat)))
+    assert world.spec.obstacles == (good,)
+    np.testing.assert_array_equal(world.arrays.coarse, before)
+
+
 def test_no_obstacles_is_a_world():
     world = model()
     assert len(world.part_owner) == 0

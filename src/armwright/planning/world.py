@@ -15,17 +15,18 @@ from armwright.planning._jit import F32, U64, Flags
 from armwright.planning.kernels_sdf import fill_coarse, fill_shape_grid
 from armwright.planning.types import Obstacle, WorldSpec
 
-# A local grid's spacing: 4 mm keeps trilinear values within about 1 mm outside; big shapes are coarsened so that a grid
+# A local grid's spacing: 5 mm keeps trilinear values within about 1 mm outside; big shapes are coarsened so that a grid
 # stays under this many nodes (1 MB).
-FINE_SPACING_M = 0.004
+FINE_SPACING_M = 0.005
 MAX_NODES = 250_000
 # Free border of a local grid: outside it distances are lower bounds, so it must exceed what a near miss looks at.
 PAD_M = 0.03
 # Obstacles of at most this many hulls, all boxes, are kept exact.
 MAX_BOXES = 24
-# Cell and cut-off of the coarse grid. The cut-off should exceed a link's bounding radius and half a cell's diagonal.
+# Cell and cut-off of the coarse grid. The cut-off should exceed most links' bounding radius and half a cell's diagonal;
+# bounds that are larger are never free at one look, and their children are asked. A wider band takes longer to fill.
 COARSE_CELL_M = 0.03
-BAND_M = 0.32
+BAND_M = 0.22
 MAX_BITS = 64
 _SHAPES_KEPT = 96
 
@@ -167,7 +168,7 @@ class WorldModel:
         self._largest = largest_sphere_m
         self.spec = WorldSpec(())
         self.part_owner: tuple[int, ...] = ()
-        self.arrays = self._assemble()
+        self.arrays = self._assemble(self.spec)
 
     def load(self, spec: WorldSpec) -> None:
         """Replace the world.
@@ -180,14 +181,18 @@ class WorldModel:
             raise UsageError(f"obstacle names must differ, got {sorted(n for n in names if names.count(n) > 1)} twice.")
         if missing := sorted(spec.targets - set(names)):
             raise UsageError(f"targets {missing} are not among the obstacles.", hint=f"Obstacles: {', '.join(names)}.")
+        same = len(names) == len(self.spec.obstacles) and all(
+            new is old for new, old in zip(spec.obstacles, self.spec.obstacles, strict=True)
+        )
+        if not same:
+            self.arrays = self._assemble(spec)
         self.spec = spec
-        self.arrays = self._assemble()
 
     def allow_sphere(self, radius_m: float) -> None:
         """Make sure that spheres of this radius are checked exactly."""
         if radius_m > self._largest:
             self._largest = radius_m
-            self.arrays = self._assemble()
+            self.arrays = self._assemble(self.spec)
 
     def active(self, *, arm_ignores: frozenset[str], held_ignores: frozenset[str]) -> tuple[Flags, U64]:
         """Return which parts count for the arm and for what it holds: (2, p) flags, and (2,) the same as bits."""
@@ -196,12 +201,12 @@ class WorldModel:
         bits = [np.bitwise_or.reduce(self.arrays.bit[row], initial=np.uint64(0)) for row in flags]
         return flags, np.array(bits, np.uint64)
 
-    def _assemble(self) -> WorldArrays:
+    def _assemble(self, spec: WorldSpec) -> WorldArrays:
         owners: list[int] = []
         rotation: list[Array] = []
         position: list[Array] = []
         parts: list[ShapePart] = []
-        for index, obstacle in enumerate(self.spec.obstacles):
+        for index, obstacle in enumerate(spec.obstacles):
             pose = obstacle.pose_base_obstacle
             turn = pose.rotation
             for part in _SHARED_SHAPES.parts(obstacle):
