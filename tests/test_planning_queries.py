@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from armwright.core.errors import UsageError
-from armwright.planning._arrays import above_mount
+from armwright.planning._arrays import SPHERE_PAD_M, padded_spheres
 from armwright.planning.types import WorldSpec
 from planning_support import (
     arm,
@@ -30,7 +30,7 @@ def brute_force(made, robot, q, *, ignore=()):
     """Free in the spheres' sense, and by how much [m], with plain numpy."""
     kinematics = robot.kinematics
     spheres = kinematics.spheres[max(kinematics.spheres)]
-    radius = above_mount(kinematics, spheres)[:, 3]
+    radius = padded_spheres(kinematics, spheres)[:, 3]
     place = spheres_at(kinematics, spheres, q)
     moving = spheres.link > 0
     gaps = [
@@ -186,7 +186,7 @@ def test_spheres_of_the_gap_in_use_are_used():
     made.set_opening(middle)
     spheres = made.kinematics.spheres_at(middle)
     leaves = made._robot.ball[made._robot.skip == np.arange(len(made._robot.skip)) + 1]
-    wanted = np.column_stack([spheres.center_m, spheres.radius_m])[spheres.finger]
+    wanted = np.column_stack([spheres.center_m, spheres.radius_m + SPHERE_PAD_M])[spheres.finger]
     assert np.isclose(leaves[:, None], wanted[None], atol=1e-6).all(2).any(0).all()
     made.set_opening(1.0)
     assert made.check(made.kinematics.home_rad[None]).all()

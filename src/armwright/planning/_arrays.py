@@ -16,6 +16,9 @@ from armwright.robots.kinematics import Kinematics, SphereSet
 # Columns of `WorldArrays.part`.
 ROTATION, POSITION, HALF, SCALE, PAD = 0, 9, 12, 15, 16
 PART_COLUMNS = 17
+# Paths are searched with spheres this much too large [m], and checked once they are timed with spheres of their own
+# size: the timed samples lie between those of the search, and may touch what those just missed.
+SPHERE_PAD_M = 0.001
 # Columns of `WorldArrays.grid`.
 FIRST_NODE, SHAPE = 0, 1
 # Elements of `WorldArrays.frame`.
@@ -134,12 +137,12 @@ def _grow_tree(spheres: Array, balls: list[Array], skip: list[int]) -> None:
     skip[index] = len(balls)
 
 
-def above_mount(kinematics: Kinematics, spheres: SphereSet) -> Array:
-    """Return the spheres as (s, 4), link 1's cut where they reach under the mounting surface (z = 0).
+def padded_spheres(kinematics: Kinematics, spheres: SphereSet) -> Array:
+    """Return the spheres as (s, 4), padded, and link 1's cut where they reach under the mounting surface (z = 0).
 
     A fitted sphere sticks out of what it covers; where an arm stands on a table, its shoulder would touch it for ever.
     """
-    every = np.column_stack([spheres.center_m, spheres.radius_m]).astype(float)
+    every = np.column_stack([spheres.center_m, spheres.radius_m + SPHERE_PAD_M]).astype(float)
     turn = kinematics.offset[0, :3, :3]
     if abs(turn[2, 2]) > 1 - 1e-6:
         own = spheres.link == 1
@@ -153,7 +156,7 @@ def robot_arrays(
 ) -> RobotArrays:
     """Flatten ``kinematics`` with one of its sphere sets; held (k, 4) spheres are in the last link's frame."""
     n = kinematics.dof
-    every = above_mount(kinematics, spheres)
+    every = padded_spheres(kinematics, spheres)
     balls: list[Array] = []
     skip: list[int] = []
     first = [0]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.core.seeds import int_seed
-from armwright.planning._arrays import RobotArrays, Scene, robot_arrays
+from armwright.planning._arrays import SPHERE_PAD_M, RobotArrays, Scene, robot_arrays
 from armwright.planning._jit import F64, I32, I64
 from armwright.planning.kernels_check import check_batch, nearest_pair
 from armwright.planning.kernels_edges import check_edge_batch
@@ -25,8 +25,8 @@ LIMIT_MARGIN_RAD = 1e-4
 REGION_MARGIN_M = 0.15
 # A start this far outside its limits is taken as sensor noise [rad].
 START_SLACK_RAD = 0.05
-# Spheres stick out of what they cover by more than this, so touching by less is no collision [m]; for radii only.
-_GRAZE = np.array([0.0, 0.0, 0.0, 0.001], np.float32)
+# What a ball loses where a touch of the padding alone does not count.
+_GRAZE = np.array([0.0, 0.0, 0.0, SPHERE_PAD_M], np.float32)
 
 
 class ArmInWorld:
@@ -58,7 +58,7 @@ class ArmInWorld:
         self._robot = self._with_opening(opening_m)
         low, high = self._reach()
         largest = max(float(s.radius_m.max(initial=0.0)) for s in kinematics.spheres.values())
-        self._world = WorldModel(low, high, largest_sphere_m=max(largest, 0.06))
+        self._world = WorldModel(low, high, largest_sphere_m=max(largest + SPHERE_PAD_M, 0.06))
         self._pairs = self._apart_at_home()
         self._robot = self._with_opening(opening_m)
 
@@ -105,9 +105,9 @@ class ArmInWorld:
         if not (np.isfinite(center).all() and np.isfinite(radius).all() and (radius > 0).all()):
             raise UsageError("a held object's spheres must be finite, with positive radii.")
         tool = self.kinematics.tool
-        self._held = np.column_stack([center @ tool[:3, :3].T + tool[:3, 3], radius])
+        self._held = np.column_stack([center @ tool[:3, :3].T + tool[:3, 3], radius + SPHERE_PAD_M])
         self._held_name = name
-        self._world.allow_sphere(float(radius.max()))
+        self._world.allow_sphere(float(radius.max()) + SPHERE_PAD_M)
         self.set_opening(self.opening_m)
 
     def detach(self) -> None:
@@ -173,7 +173,7 @@ class ArmInWorld:
         return out
 
     def clearance(self, q_rad: ArrayLike, *, without_targets: bool = False) -> Array:
-        """Return (b,) smallest gaps [m] between arm, held object and world at q (b, n); negative in collision."""
+        """Return (b,) smallest gaps [m] of the padded arm and held object at q (b, n); negative in collision."""
         return np.array([self._nearest(q, without_targets=without_targets)[0] for q in self._joints(q_rad, "q")], float)
 
     def colliding_pair(self, q_rad: ArrayLike, *, without_targets: bool = False) -> tuple[str, str] | None:
@@ -191,7 +191,7 @@ class ArmInWorld:
         return self._link_name(first), self._world.spec.obstacles[self._world.part_owner[second]].name
 
     def first_collision(self, q_rad: ArrayLike, *, without_targets: bool = False) -> tuple[int, tuple[str, str]] | None:
-        """Return the first row of q (t, n) that collides by more than grazing, and the pair, or None.
+        """Return the first row of q (t, n) that collides, padding left out, and the pair, or None.
 
         Timing re-checks with this: its samples lie between those that the path was checked at.
         """
