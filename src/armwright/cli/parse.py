@@ -41,5 +41,7 @@ def _print(record: dict[str, Any]) -> None:
     typer.echo("affordance queries")
     for query in record["queries"]:
         typer.echo(f"  {query['object']:<18} {query['region']} ({query['role']})")
+    for text in record["assumptions"]:
+        typer.echo(f"assumed: {text}")
     for text in record["not_understood"]:
         typer.echo(f"not understood: {text!r}")

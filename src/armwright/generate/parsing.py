@@ -39,6 +39,7 @@ def parsed_record(parsed: ParsedTask, use: dict[str, Any] | None = None) -> dict
         "primitives": [p.model_dump() for p in parsed.primitives],
         "queries": [{"object": q.object, "region": q.region, "role": q.role} for q in parsed.queries],
         "not_understood": list(parsed.not_understood),
+        "assumptions": list(parsed.assumptions),
     }
     if use is not None:
         record["model_use"] = use

@@ -110,7 +110,9 @@ def _tile(name: str, model: ObjectModel) -> NDArray[np.uint8]:
     low, high = model.bounds_m
     middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
     scene = SceneSpec(
-        objects=(ObjectSpec(id="it", category=name, pose=PoseSpec.from_pose(Pose([0.0, 0.0, -float(low[2])]))),)
+        objects=(
+            ObjectSpec(id="it", category=name, pose=PoseSpec.from_pose(Pose(np.array([0.0, 0.0, -float(low[2])])))),
+        )
     )
     picture = draw_objects(scene, {"it": model}, looking_at(
         tuple(middle + size * np.array([-1.0, -1.1, 0.85])), tuple(middle - [0, 0, float(low[2])])

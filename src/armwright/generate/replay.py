@@ -14,7 +14,7 @@ from armwright.assets.scene import ParsedTask, SceneSpec
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved
 from armwright.recording.reader import DatasetReader, EpisodeRecord
-from armwright.recording.replay import Grade, ReplayReport
+from armwright.recording.replay import Grade, ReplayReport, ReplayWorld
 from armwright.recording.replay import replay_dataset as replay_all
 from armwright.sim.world import World
 from armwright.tasks.judge import EpisodeJudge
@@ -34,6 +34,11 @@ class _Judge:
     def grade(self) -> Grade:
         graded = self._judge.finish(self._world.truth)
         return Grade(graded.success, graded.compliance)
+
+
+def _judge(world: ReplayWorld, record: EpisodeRecord) -> _Judge:
+    assert isinstance(world, World)
+    return _Judge(world, record)
 
 
 def _parsed(record: EpisodeRecord) -> ParsedTask:
@@ -79,7 +84,7 @@ def replay_dataset(
         update(finished / 2)
 
     reports, shares = replay_all(
-        reader, make_world=make_world, make_judge=_Judge, episodes=range(count), progress=progress
+        reader, make_world=make_world, make_judge=_judge, episodes=range(count), progress=progress
     )
     by_kind = {share.kind: share for share in shares}
     return {

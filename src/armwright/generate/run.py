@@ -17,6 +17,8 @@ from armwright.recording.lerobot import DatasetWriter
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
 from armwright.recording.video import side_by_side, write_video
 
+_PARSED = ("objects", "relations", "primitives", "queries", "not_understood", "assumptions")
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -44,6 +46,8 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
     if (out / "result.json").exists():
         raise UsageError(f"{out} already holds a result.", hint="Choose another folder with --out.")
     ensure_writable(out)
+    for text in parsed.assumptions:
+        progress(f"assumed: {text}")
     for text in parsed.not_understood:
         progress(f"not understood: {text!r}")
     session = Session.open(request.robot, progress=progress)
@@ -97,7 +101,7 @@ def _record(
             "grasps": request.grasps,
             "affordance": request.affordance,
             "scene_source": "oracle",
-            "parsed": {key: parsed[key] for key in ("objects", "relations", "primitives", "queries", "not_understood")},
+            "parsed": {key: parsed[key] for key in _PARSED},
             "scene": episode.scene.model_dump(mode="json", by_alias=True),
             "compliance_shares": dict(episode.graded.shares),
             "draws": episode.draws,

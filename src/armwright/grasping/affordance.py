@@ -119,6 +119,7 @@ def sample_grasps(
                     cluster=int(contacts.piece[contact]),
                     approach=int(frames.approach[rows[i]]),
                     quality=float(values[i, 0]),
+                    region_share=float(values[i, 5]),
                 )
             )
     return GraspSet(tuple(candidates), {name: count for name, count in dropped.items() if count})

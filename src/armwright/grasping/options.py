@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from armwright.core.errors import UsageError
 
@@ -55,6 +55,16 @@ class GraspOptions:
     min_quality: float = 0.1
     min_on_region: float = 0.95
     max_candidates: int = 200
+
+    def thorough(self) -> GraspOptions:
+        """Return options that look longer, for when no default candidate can be used: an extension of the paper."""
+        return replace(
+            self,
+            approaches=2 * self.approaches,
+            extra_tilts_rad=(0.0, 0.3, 0.95, 1.25, 1.5708),
+            contacts=3 * self.contacts,
+            max_candidates=3 * self.max_candidates,
+        )
 
     def __post_init__(self) -> None:
         if self.approaches < 1 or self.contacts < 1 or self.neighbours < 3 or not self.depths_m:

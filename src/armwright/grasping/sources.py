@@ -35,8 +35,12 @@ class GraspSource(Protocol):
         *,
         support_plane: Array | None = None,
         obstacles: Sequence[Array] = (),
+        thorough: bool = False,
     ) -> GraspSet:
-        """Return candidates in the object's frame; arguments as in `armwright.grasping.affordance.sample_grasps`."""
+        """Return candidates in the object's frame; arguments as in `armwright.grasping.affordance.sample_grasps`.
+
+        ``thorough`` asks for more of them, after none of the first could be used.
+        """
         ...
 
 
@@ -56,12 +60,14 @@ class AffordanceGrasps:
         *,
         support_plane: Array | None = None,
         obstacles: Sequence[Array] = (),
+        thorough: bool = False,
     ) -> GraspSet:
         """Return the candidates of `sample_grasps` with this source's options."""
         from armwright.grasping.affordance import sample_grasps
 
+        options = self.options.thorough() if thorough else self.options
         return sample_grasps(
-            points_m, normals, mask, gripper, options=self.options, support_plane=support_plane, obstacles=obstacles
+            points_m, normals, mask, gripper, options=options, support_plane=support_plane, obstacles=obstacles
         )
 
 

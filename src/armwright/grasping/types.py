@@ -20,6 +20,7 @@ class GraspCandidate:
         normal: (3,) outward surface normal there.
         cluster: Which connected piece of the region.
         approach: Index k of the approach direction.
+        region_share: Share of the surface under the pads that lies in the region, on the worse side.
         quality: Stage 1 quality in [0, 1] (normal alignment, pad centring, aperture margin); ties only.
     """
 
@@ -31,6 +32,7 @@ class GraspCandidate:
     cluster: int = 0
     approach: int = 0
     quality: float = 0.0
+    region_share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

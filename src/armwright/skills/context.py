@@ -96,7 +96,6 @@ class GraspTrace:
     grasps: GraspSet
     evaluation: GraspEvaluation | None = None
     chosen: int = -1
-    place_feasible: tuple[bool, ...] = ()
 
 
 @dataclass(eq=False)

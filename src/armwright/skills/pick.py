@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,10 +12,9 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
-from armwright.planning.types import GraspEvaluation
 from armwright.skills.context import GraspTrace, Held, SkillContext
 from armwright.skills.motion import follow_path, move_straight
-from armwright.skills.rank import RankedGrasp, Usable, attach, evaluate, ranked
+from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate
 
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
 NEAR_M = 0.6
@@ -22,7 +22,7 @@ NEAR_M = 0.6
 APPROACH_GUARD_N = 25.0
 
 
-def find_grasps(ctx: SkillContext, query: AffordanceQuery) -> GraspTrace:
+def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = False) -> GraspTrace:
     """Run Stage 1: mask of the queried region and grasp candidates inside it."""
     started = time.perf_counter()
     cloud = ctx.scene.cloud(query.object)
@@ -37,11 +37,10 @@ def find_grasps(ctx: SkillContext, query: AffordanceQuery) -> GraspTrace:
         ctx.gripper,
         support_plane=table_plane(pose_world_object),
         obstacles=_obstacles(ctx, query.object, pose_world_object),
+        thorough=thorough,
     )
     ctx.add_time("sample grasps", time.perf_counter() - started)
-    trace = GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
-    ctx.traces.append(trace)
-    return trace
+    return GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
 
 
 def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = None) -> StageReport:
@@ -54,32 +53,46 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
             grasps are not tried.
     """
     name = f"pick {query.object}"
-    pose_world_object = ctx.scene.pose_world(query.object)
     trace = find_grasps(ctx, query)
+    ctx.traces.append(trace)
     if not trace.mask.mask.any():
         return StageReport(name, False, "no_region", f"{query.object} has no {query.region!r}")
-    if not trace.grasps.candidates:
-        return StageReport(name, False, "no_grasp", _counts(trace.grasps.dropped))
     tried: list[str] = []
-    blocked: set[int] = set()
-    for _ in range(ctx.options.max_attempts):
-        trace.evaluation = evaluate(ctx, trace, pose_world_object)
-        options = [g for g in ranked(ctx, trace, usable) if g.index not in blocked]
-        if not options:
-            break
-        grasp = options[0]
-        blocked.add(grasp.index)
-        trace.chosen = grasp.index
-        report = _execute(ctx, trace, grasp, pose_world_object)
-        if report.ok:
-            data = report.data | {"attempts": len(tried) + 1}
-            return StageReport(name, True, "done", f"grasp {grasp.index}, score {grasp.score:.2f}", data)
-        tried.append(f"{report.status}: {report.detail}")
-        _back_off(ctx)
-        pose_world_object = ctx.scene.pose_world(query.object)
+    report = _try_grasps(ctx, trace, usable, tried)
+    if report is None and not tried:
+        ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True)
+        report = _try_grasps(ctx, trace, usable, tried)
+    if report is not None:
+        chosen = trace.chosen
+        score = trace.evaluation.score[chosen] if trace.evaluation is not None else 0.0
+        detail = f"grasp {chosen} of {len(trace.grasps.candidates)}, score {score:.2f}"
+        return StageReport(name, True, "done", detail, report.data | {"attempts": len(tried) + 1})
     if tried:
         return StageReport(name, False, "grasp_failed", "; ".join(tried))
     return StageReport(name, False, *_why_none(trace))
+
+
+def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tried: list[str]) -> StageReport | None:
+    """Execute the best grasp; after a failure look again from where the arm and the object are then.
+
+    Returns:
+        The report of the grasp that worked, or None; ``tried`` grows by one line per failure.
+    """
+    blocked: set[int] = set()
+    while trace.grasps.candidates and len(tried) < ctx.options.max_attempts:
+        stand = ctx.scene.pose_world(trace.query.object)
+        trace.evaluation = evaluate(ctx, trace, stand)
+        grasp = best_grasp(ctx, trace, usable, blocked=blocked)
+        if grasp is None:
+            return None
+        blocked.add(grasp.index)
+        trace.chosen = grasp.index
+        report = _execute(ctx, trace, grasp, stand)
+        if report.ok:
+            return report
+        tried.append(f"{report.status}: {report.detail}")
+        _back_off(ctx)
+    return None
 
 
 def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Pose) -> StageReport:
@@ -129,14 +142,15 @@ def _obstacles(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> li
     return hulls
 
 
-def _counts(dropped: object) -> str:
-    items = dict(dropped).items() if isinstance(dropped, dict) or hasattr(dropped, "items") else ()  # type: ignore[call-overload]
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(items, key=lambda kv: -kv[1])) or "no candidates"
+def _counts(dropped: Mapping[str, int]) -> str:
+    rows = sorted(dropped.items(), key=lambda row: -row[1])
+    return ", ".join(f"{count} {reason}" for reason, count in rows) or "no candidates"
 
 
 def _why_none(trace: GraspTrace) -> tuple[str, str]:
     evaluation = trace.evaluation
-    assert isinstance(evaluation, GraspEvaluation)
+    if evaluation is None or not evaluation.status:
+        return "no_grasp", _counts(trace.grasps.dropped)
     counts = Counter(evaluation.status)
     reached = counts.pop("ok", 0)
     shown = ", ".join(f"{count} {status}" for status, count in counts.most_common())

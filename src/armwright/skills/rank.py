@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,12 @@ from armwright.planning.types import GraspEvaluation, PlanStatus
 from armwright.skills.context import GraspTrace, SkillContext
 from armwright.skills.frames import attached_spheres, pose_tool_pads
 
+# Pads that reach beyond the region may end up touching only what is beside it; such grasps come last.
+WHOLLY_ON_REGION = 0.995
+# Gripper openings are told apart in steps of this, so that few sets of collision spheres are needed.
+OPENING_STEP_M = 0.005
 # Ends the search for a grasp that the next step can use; deeper ranks are long detours.
-LOOK_AHEAD_RANKS = 40
+LOOK_AHEAD_RANKS = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ def evaluate(ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose) -> G
     empty = np.zeros((0, n))
     paths: list[Array] = [empty] * len(candidates)
     approaches: list[Array] = [empty] * len(candidates)
-    for opening_m, members in _by_opening(candidates, tuple(ctx.planner.kinematics.spheres)):
+    for opening_m, members in _by_opening(candidates, ctx.gripper.opening_m[1]):
         ctx.planner.set_opening(opening_m)
         poses = np.stack([(pose_base_object @ tool_pose(ctx, candidates[i])).matrix() for i in members])
         part = ctx.planner.evaluate_grasps(start, poses, pregrasp_m=ctx.options.pregrasp_m)
@@ -78,43 +82,39 @@ def tool_pose(ctx: SkillContext, candidate: GraspCandidate) -> Pose:
     return candidate.pose_object_pads @ pose_tool_pads(ctx.gripper, candidate.width_m).inverse()
 
 
-def ranked(ctx: SkillContext, trace: GraspTrace, usable: Usable | None) -> list[RankedGrasp]:
-    """Return the executable candidates, best score first, those that the next step can use before all others.
+def best_grasp(
+    ctx: SkillContext, trace: GraspTrace, usable: Usable | None, *, blocked: Set[int] = frozenset()
+) -> RankedGrasp | None:
+    """Return the executable candidate of the best score that the next step can use, or None.
 
-    ``usable`` is asked, best first, until enough for every attempt are found; ones it refuses are dropped.
+    Candidates whose pads lie wholly on the region come before all others; ``blocked`` ones were tried.
     """
     evaluation = trace.evaluation
     assert evaluation is not None
     started = time.perf_counter()
-    found: list[RankedGrasp] = []
+    candidates = trace.grasps.candidates
     order = sorted(
-        np.flatnonzero(evaluation.score > 0),
-        key=lambda i: (-float(evaluation.score[i]), -trace.grasps.candidates[i].quality),
+        (i for i in map(int, np.flatnonzero(evaluation.score > 0)) if i not in blocked),
+        key=lambda i: (
+            candidates[i].region_share < WHOLLY_ON_REGION,
+            -float(evaluation.score[i]),
+            -candidates[i].quality,
+        ),
     )
-    feasible = [False] * len(trace.grasps.candidates)
-    for rank, i in enumerate(map(int, order)):
-        candidate = trace.grasps.candidates[i]
-        pose_tool_object = tool_pose(ctx, candidate).inverse()
-        if usable is not None:
-            if rank >= LOOK_AHEAD_RANKS and found:
-                break
-            if not usable(pose_tool_object):
-                continue
-        feasible[i] = True
-        found.append(
-            RankedGrasp(
-                int(i),
-                candidate,
+    found = None
+    for i in order[:LOOK_AHEAD_RANKS]:
+        pose_tool_object = tool_pose(ctx, candidates[i]).inverse()
+        if usable is None or usable(pose_tool_object):
+            found = RankedGrasp(
+                i,
+                candidates[i],
                 pose_tool_object,
-                candidate.opening_m,
+                candidates[i].opening_m,
                 float(evaluation.score[i]),
                 evaluation.path_rad[i],
                 evaluation.approach_rad[i],
             )
-        )
-        if len(found) >= ctx.options.max_attempts:
             break
-    trace.place_feasible = tuple(feasible)
     ctx.add_time("look ahead", time.perf_counter() - started)
     return found
 
@@ -128,15 +128,8 @@ def attach(ctx: SkillContext, object_id: str, pose_tool_object: Pose) -> None:
     ctx.planner.attach(centers, radii)
 
 
-def _by_opening(
-    candidates: Sequence[GraspCandidate], openings_m: Sequence[float]
-) -> list[tuple[float, NDArray[np.int64]]]:
-    sampled = np.sort(np.asarray(openings_m))
+def _by_opening(candidates: Sequence[GraspCandidate], widest_m: float) -> list[tuple[float, NDArray[np.int64]]]:
+    """Group candidates by the gap they approach with, rounded up to what the hand's spheres are worth telling apart."""
     wanted = np.array([c.opening_m for c in candidates])
-    group = np.minimum(np.searchsorted(sampled, wanted - 1e-9), len(sampled) - 1)
-    return [(float(sampled[g]), np.flatnonzero(group == g)) for g in np.unique(group)]
-
-
-def with_contact_pose(ranked_grasp: RankedGrasp, pose_tool_object: Pose) -> RankedGrasp:
-    """Return the same grasp with the object's pose as it was found after closing."""
-    return replace(ranked_grasp, pose_tool_object=pose_tool_object)
+    rounded = np.minimum(np.ceil(wanted / OPENING_STEP_M - 1e-6) * OPENING_STEP_M, widest_m)
+    return [(float(gap), np.flatnonzero(rounded == gap)) for gap in np.unique(rounded)]
