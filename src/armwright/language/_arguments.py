@@ -5,7 +5,7 @@ from __future__ import annotations
 from armwright.language._items import Clause, Item, NounPhrase, Place
 from armwright.language.lexicon import RelationPhrase
 
-HOLDING = ("contains", "containing", "holds", "has")
+HOLDING = ("contains", "containing", "holds", "holding", "has")
 """Verbs whose object is in or on their subject."""
 
 
@@ -132,11 +132,20 @@ class ArgumentReader:
                 following = self._peek(1)
                 if following is None or following.kind != "np" or following.np is None or item.word == "without":
                     return
-                if clause.kind in ("pour", "fill") or following.np.kind in ("robot", "part", "substance"):
-                    clause.instrument = following.np
+                if (
+                    (rel := self._peek(2))
+                    and rel.kind == "rel"
+                    and self._own(self._peek(3))
+                    and self._last_noun(clause)
+                ):
+                    self._at += 4
+                    assert rel.phrase is not None
+                    self._describe(things(following.np), [Place(rel.phrase, [*self._last_noun(clause)])])
+                elif clause.kind in ("pour", "fill") and following.np.kind not in ("robot", "part", "substance"):
+                    clause.places.append(Place(RelationPhrase(None, source=True), [following.np]))
                     self._at += 2
-                    if following.np.kind == "part":
-                        clause.instrument = None
+                elif clause.kind in ("pour", "fill") or following.np.kind in ("robot", "part", "substance"):
+                    self._at += 2
                 else:
                     return
             elif item.kind == "neg" and (following := self._peek(1)) and following.kind in ("np", "rel", "region"):
@@ -144,7 +153,7 @@ class ArgumentReader:
                 self._alternative(item)
             elif item.kind == "exist" and item.word in HOLDING and clause.objects:
                 self._at += 1
-                holder = (clause.places[-1].targets if clause.places else clause.objects)[-1:]
+                holder = self._last_noun(clause)
                 contents = self._nouns()
                 self._describe(contents, [Place(RelationPhrase(None), holder)])
             elif item.kind == "conn" and item.word in (",", "and"):
@@ -153,6 +162,13 @@ class ArgumentReader:
                 joined = item.word == "and" or bool(clause.places and not clause.places[-1].explicit)
             else:
                 return
+
+    def _last_noun(self, clause: Clause) -> list[NounPhrase]:
+        return (clause.places[-1].targets if clause.places else clause.objects)[-1:]
+
+    def _own(self, item: Item | None) -> bool:
+        """Return whether an item is the *it* of ``the bowl with a banana in it``."""
+        return item is not None and item.np is not None and item.np.kind == "pronoun" and item.np.head == "it"
 
     def _particle(self, clause: Clause, place: Place) -> bool:
         """Read ``pull on the drawer``, ``push in the drawer`` and ``push the drawer in``."""

@@ -103,7 +103,7 @@ class ClauseReader(ArgumentReader):
             objects = [np for np in last.objects if np.kind != "substance"] or last.objects
             for np in objects:
                 np.definite = True
-            self._clauses.append(Clause(last.kind, last.word, objects, [place], instrument=last.instrument))
+            self._clauses.append(Clause(last.kind, last.word, objects, [place]))
             return True
         if item.kind != "np" or self._gapped():
             return False

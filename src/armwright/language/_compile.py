@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from armwright.assets.catalog import category_info
 from armwright.core.errors import UsageError
 from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
@@ -232,11 +233,25 @@ class Compiler(Grounding):
 
     def _pour(self, clause: Clause) -> None:
         source = self._pour_source(clause)
-        goal = next((p for p in clause.places if not p.phrase.source and not p.explicit), None)
-        self._locate([source], [p for p in clause.places if p.explicit])
-        if goal is None:
+        goals = self._pour_goals(clause.places)
+        if not goals:
             raise UsageError("it is not said what to pour into.", hint="Say for example: … into the bowl.")
-        self._pour_into(source, self._targets(goal, [source], test=lambda e: "Pour In" in e.info.regions))
+        self._locate_around(clause.places, [source], source=source, goals=goals)
+        targets: list[Referent] = []
+        for goal in goals:
+            targets += self._targets(goal, [source], test=lambda e: checks.can_receive_pour(e.info))
+        self._pour_into(source, targets)
+
+    def _pour_goals(self, places: Sequence[Place]) -> list[Place]:
+        """Return the phrases that say what to pour into: ``into``, else the first thing that has an opening."""
+        free = [p for p in places if p.targets and not p.phrase.source and not p.explicit]
+        into = [p for p in free if p.phrase.goal]
+        if into:
+            return [into[0], *(p for p in into[1:] if p.joined)]
+        open_to = [
+            p for p in free if (name := p.targets[0].category) is None or checks.can_receive_pour(category_info(name))
+        ]
+        return (open_to or free)[:1]
 
     def _pour_into(self, source: Entity, targets: Sequence[Referent]) -> None:
         checks.require_movable(source.info, "pour from")
@@ -259,8 +274,6 @@ class Compiler(Grounding):
     def _pour_source(self, clause: Clause) -> Entity:
         named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
         sources = [np for p in clause.places if p.phrase.source for np in p.targets]
-        if clause.instrument is not None and clause.instrument.kind != "substance":
-            sources.append(clause.instrument)
         for np in [*sources, *named]:
             found = self.talk.resolve(np, test=pours)
             if found and isinstance(found[0], Entity):
@@ -278,7 +291,8 @@ class Compiler(Grounding):
 
     def _fill(self, clause: Clause) -> None:
         receivers = self._entities(clause, action="fill")
-        source = self._pour_source(Clause("pour", places=clause.places, instrument=clause.instrument))
+        source = self._pour_source(Clause("pour", places=clause.places))
+        self._locate_around(clause.places, receivers, source=source, goals=())
         self._pour_into(source, receivers)
 
     def _push(self, clause: Clause) -> None:

@@ -94,6 +94,31 @@ class Grounding:
             previous = targets
             self.talk.mention([t for t in targets if isinstance(t, Entity)])
 
+    def _locate_around(
+        self, places: Sequence[Place], subjects: Sequence[Entity], *, source: Entity, goals: Sequence[Place]
+    ) -> None:
+        """Record where things are when a source and goals stand among the places: each phrase is about the noun before.
+
+        Args:
+            places: In the order said.
+            subjects: What the phrases before any source or goal are about.
+            source: What is poured from.
+            goals: The phrases among ``places`` that say where to.
+        """
+        around: list[Referent] = list(subjects)
+        for place in places:
+            if any(place is goal for goal in goals):
+                around = [e for np in place.targets for e in self.talk.resolve(np, exclude=[source])]
+                for np in place.targets:
+                    np.definite = np.definite or np.kind == "object"
+            elif place.phrase.source:
+                around = [source]
+            else:
+                movers = [e for e in around if isinstance(e, Entity)]
+                place.of = -1
+                self._locate(movers, [place])
+                around = [e for np in filter(self._known, place.targets) for e in self.talk.resolve(np, exclude=movers)]
+
     def _relate(self, mover: Entity, place: Place, target: Referent) -> None:
         if not isinstance(target, Entity) or mover.moved or mover is target:
             return

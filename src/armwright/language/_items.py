@@ -134,7 +134,6 @@ class Clause:
     region: NounPhrase | None = None
     side: RelationName | None = None
     result: str = ""
-    instrument: NounPhrase | None = None
     passive: bool = False
     form: str = "base"
     tokens: tuple[int, int] = (0, 0)
