@@ -123,6 +123,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         grasp_source=grasp_source(request.grasps),
         rng=rng_for(request.seed, "skills"),
         bounds=TableBounds(space.x_m, space.y_m),
+        verifier=session.verifier,
         options=request.skills,
         timing=timing,
     )

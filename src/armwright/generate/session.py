@@ -12,11 +12,14 @@ from armwright.assets.scene import ParsedTask
 from armwright.core.pose import Array, Pose
 from armwright.generate.solve import Solved
 from armwright.planning.planner import Planner
+from armwright.planning.types import WorldSpec
+from armwright.planning.verify import Verifier
 from armwright.robots.bake import BakedRobot, baked_robot
 from armwright.sim.world import World, WorldOptions
 
 # Compiled scenes kept per process; one takes a few tens of megabytes.
 WORLDS_KEPT = 8
+VERIFIERS_KEPT = 16
 # Directions of approach that a hand may come from, as the tool's z in the base frame.
 APPROACHES = ((0.0, 0.0, -1.0), (0.7, 0.0, -0.7), (0.0, 0.7, -0.7), (0.0, -0.7, -0.7), (1.0, 0.0, 0.0))
 
@@ -29,6 +32,7 @@ class Session:
     library: Library
     planner: Planner
     options: WorldOptions
+    _verifiers: OrderedDict[tuple[tuple[str, int], ...], Verifier] = field(default_factory=OrderedDict)
     _worlds: OrderedDict[tuple[object, ...], World] = field(default_factory=OrderedDict)
 
     @classmethod
@@ -51,6 +55,20 @@ class Session:
             self._worlds.move_to_end(key)
             world.reset(solved.scene)
         return world
+
+    def verifier(self, world: WorldSpec, opening_m: float) -> Verifier:
+        """Return a verifier of a planner's world; one that only differs in poses is built once."""
+        key = tuple((obstacle.name, id(obstacle.hulls)) for obstacle in world.obstacles)
+        found = self._verifiers.pop(key, None)
+        if found is None:
+            found = Verifier(self.robot.xml_path, self.robot.spec, world, opening_m=opening_m)
+        else:
+            found.set_world(world)
+            found.set_opening(opening_m)
+        self._verifiers[key] = found
+        while len(self._verifiers) > VERIFIERS_KEPT:
+            self._verifiers.popitem(last=False)
+        return found
 
     def reach(self, points_base_m: Array) -> np.ndarray:
         """Return (n,) whether the tool gets to each point (n, 3) in the base frame from any usual direction."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -12,12 +12,13 @@ from armwright.affordance.protocol import AffordanceMask, AffordanceModel, Objec
 from armwright.assets.model import ObjectModel
 from armwright.assets.placement import TableBounds
 from armwright.control.protocols import Arm, Clock
-from armwright.core.pose import Pose
+from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.sources import GraspSource
 from armwright.grasping.types import GraspCandidate, GraspSet
 from armwright.planning.planner import Planner
 from armwright.planning.types import GraspEvaluation, WorldSpec
+from armwright.planning.verify import VerifyReport
 from armwright.robots.spec import GripperSpec
 
 
@@ -98,6 +99,23 @@ class GraspTrace:
     chosen: int = -1
 
 
+class PathVerifier(Protocol):
+    """An independent judge of joint paths, such as `planning.verify.Verifier`."""
+
+    def check_path(
+        self,
+        q_rad: Array,
+        *,
+        ignore: frozenset[str] = ...,
+        attached: Sequence[Array] | None = ...,
+        step_rad: float = ...,
+    ) -> VerifyReport: ...
+
+
+MakeVerifier = Callable[[WorldSpec, float], PathVerifier]
+"""World and opening [m] -> a verifier of that world."""
+
+
 @dataclass(eq=False)
 class SkillContext:
     """Everything a skill may touch; it never sees the simulator."""
@@ -111,6 +129,7 @@ class SkillContext:
     grasp_source: GraspSource
     rng: np.random.Generator
     bounds: TableBounds | None = None
+    verifier: MakeVerifier | None = None
     options: SkillOptions = field(default_factory=SkillOptions)
     held: Held | None = None
     traces: list[GraspTrace] = field(default_factory=list)

@@ -15,6 +15,8 @@ from armwright.skills.context import SkillContext
 
 # The controller's lag at the end of a motion stays below this; more means that something is in the way.
 REACHED_M = 0.012
+# Step of the fastest joint between configurations that the verifier looks at.
+VERIFY_STEP_RAD = 0.01
 # Branches of inverse kinematics offered to the planner per wanted pose.
 BRANCHES = 4
 
@@ -43,7 +45,28 @@ def follow_path(
     ctx.add_time("timing", time.perf_counter() - started)
     if not timed.ok or timed.trajectory is None:
         return StageReport(name, False, timed.status, timed.detail)
+    refused = _verified(ctx, timed.trajectory.position_rad, near_target=fine)
+    if refused:
+        return StageReport(name, False, "verify_collision", refused)
     return _stage(name, ctx.arm.follow(timed.trajectory, guard))
+
+
+def _verified(ctx: SkillContext, path_rad: Array, *, near_target: bool) -> str:
+    """Ask the independent verifier about a timed path; return what it objects to, or nothing."""
+    if ctx.verifier is None:
+        return ""
+    started = time.perf_counter()
+    world = ctx.planner.world
+    held = None
+    if ctx.held is not None:
+        hulls = ctx.scene.model(ctx.held.object_id).root.hulls
+        held = [ctx.held.pose_tool_object.transform(hull) for hull in hulls]
+    verifier = ctx.verifier(world, ctx.planner.opening_m)
+    report = verifier.check_path(
+        path_rad, ignore=world.targets if near_target else frozenset(), attached=held, step_rad=VERIFY_STEP_RAD
+    )
+    ctx.add_time("verify", time.perf_counter() - started)
+    return "" if report.ok else report.detail
 
 
 def move_straight(
@@ -61,6 +84,25 @@ def move_straight(
     goal = Pose(pose.position_m + shift, pose.quat_wxyz)
     report = ctx.arm.move_linear(goal, guard, speed_m_s=speed_m_s or ctx.options.speed_m_s)
     return _stage("straight", report)
+
+
+def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, name: str) -> StageReport:
+    """Move the tool straight, as far as the planner finds it free, up to a distance along a unit vector.
+
+    The planner's targets may be touched: they are what was just grasped or let go.
+    """
+    state = ctx.arm.state()
+    pose = state.pose_base_tool
+    goal = Pose(pose.position_m + distance_m * direction_base, pose.quat_wxyz)
+    line = ctx.planner.linear(state.target_rad, goal.matrix(), check=True, without_targets=True)
+    if len(line.path_rad) < 2:
+        return StageReport(name, False, line.status, line.detail)
+    reached = ctx.planner.fk(line.path_rad[-1:])[0, :3, 3]
+    gone = float(np.linalg.norm(reached - pose.position_m))
+    report = ctx.arm.move_linear(
+        Pose(pose.position_m + gone * direction_base, pose.quat_wxyz), speed_m_s=ctx.options.speed_m_s
+    )
+    return _stage(name, report)
 
 
 def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str) -> tuple[StageReport, int]:

@@ -13,7 +13,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
 from armwright.skills.context import GraspTrace, Held, SkillContext
-from armwright.skills.motion import follow_path, move_straight
+from armwright.skills.motion import back_away, follow_path, move_straight
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate
 
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
@@ -110,7 +110,7 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
         return StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")
     closed_at = ctx.arm.state().stamp_s
-    lifted = move_straight(ctx, (0.0, 0.0, ctx.options.lift_m))
+    lifted = back_away(ctx, ctx.options.lift_m, direction_base=np.array([0.0, 0.0, 1.0]), name="lift")
     if not lifted.ok:
         return lifted
     state = ctx.arm.state()

@@ -12,7 +12,7 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Pose
 from armwright.core.task import RelationName
 from armwright.skills.context import SkillContext
-from armwright.skills.motion import move_straight, move_to_any
+from armwright.skills.motion import back_away, move_straight, move_to_any
 from armwright.skills.rank import Usable, attach
 
 # Candidate resting poses offered to the planner.
@@ -111,11 +111,15 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
 
 def release(ctx: SkillContext) -> None:
     """Open, back off straight along the approach, forget what was held."""
-    opening = min(ctx.arm.state().opening_m + RELEASE_M, ctx.gripper.opening_m[1])
+    state = ctx.arm.state()
+    opening = min(state.opening_m + RELEASE_M, ctx.gripper.opening_m[1])
     ctx.arm.grip(width_m=opening)
     ctx.planner.detach()
+    released = ctx.held.object_id if ctx.held is not None else None
     ctx.held = None
-    move_straight(ctx, (0.0, 0.0, -ctx.options.retreat_m), in_tool=True)
+    ctx.planner.set_opening(opening)
+    ctx.planner.set_world(ctx.scene.world_spec(targets=(released,) if released else ()))
+    back_away(ctx, ctx.options.retreat_m, direction_base=-state.pose_base_tool.rotation[:, 2], name="retreat")
 
 
 def hold(ctx: SkillContext, target: str | None, relation: RelationName | None) -> StageReport:
