@@ -149,7 +149,8 @@ class Chunker(Lookahead):
     def _existence(self, at: int) -> int:
         for phrase in fixed.EXIST:
             if self._has(at, phrase):
-                bare = phrase in (("has",), ("holds",)) and not self._after_noun()
+                bare = phrase in (("has",), ("holds",), ("holding",)) and not self._after_noun()
+                bare = bare or (phrase == ("holding",) and self._part_ahead(at + 1))
                 if bare or self._has(at, ("has", "to")):
                     return at
                 self._add("exist", at, at + len(phrase))
@@ -162,10 +163,10 @@ class Chunker(Lookahead):
     def _verb(self, at: int) -> int:
         word = self._words[at]
         following = self._words[at + 1] if at + 1 < len(self._words) else ""
-        if word in fixed.BE and not self._imperative_be(at, word):
-            return self._copula(at)
         if word in fixed.LOCATED and (end := self._located(at)) > at:
             return end
+        if word in fixed.BE and not self._imperative_be(at, word):
+            return self._copula(at)
         wanted = self._starts_noun(at + 1) or following == "it"
         if word in fixed.WISHES and following not in ("you", "to") and wanted:
             self._add("verb", at, at + 1).frame = "go"

@@ -18,6 +18,7 @@ _ROBOT = lex.bag("robot arm gripper hand fingers manipulator claw hands")
 _SCENE = lex.bag("scene setup environment background kitchen room picture")
 _ONE = frozenset(("one", "ones"))
 _STOPS = lex.bag("to after before but left right front back contains has without side")
+_STANDS = frozenset(("stands",))
 MAX_SKIPPED = 3
 """Unknown words allowed between a determiner and its noun."""
 
@@ -152,6 +153,9 @@ class NounPhraseReader:
         word = words[at]
         following = words[at + 1] if at + 1 < len(words) else ""
         found = self._vocabulary.match(words, at)
+        if found and found.plural and found.length > 1 and words[at + found.length - 1] in _STANDS:
+            shorter = self._vocabulary.match(words[: at + found.length - 1], at)
+            found = shorter if self._relation_at(words, at + found.length) else found
         if found:
             end = at + found.length
             longer = self._vocabulary.match(words, end)
@@ -185,6 +189,9 @@ class NounPhraseReader:
         if word in lex.SUBSTANCES and not self._vocabulary.match(words, at + 1):
             return NounPhrase("substance", word), at + 1
         return None
+
+    def _relation_at(self, words: list[str], at: int) -> bool:
+        return any(tuple(words[at:end]) in lex.RELATION_PHRASES for end in range(at + 1, min(at + 6, len(words)) + 1))
 
     def _adjective(self, words: list[str], at: int, draft: _Draft) -> bool:
         word = words[at]

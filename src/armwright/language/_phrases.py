@@ -22,6 +22,7 @@ EXIST = (
     ("including",),
     ("has",),
     ("holds",),
+    ("holding",),
     ("ignore",),
     ("ignoring",),
     ("consists", "of"),

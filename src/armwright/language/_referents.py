@@ -11,16 +11,7 @@ from armwright.language._items import NounPhrase
 from armwright.language.checks import MAX_OBJECTS
 from armwright.language.lexicon import GENERIC_NOUNS
 
-_WIDER = {
-    "cup": ("mug", "paper_cup"),
-    "can": ("carton",),
-    "box": ("carton",),
-    "pot": ("pan",),
-    "plate": ("tray",),
-    "bottle": ("tube",),
-    "basket": ("box", "bowl"),
-    "mug": ("cup",),
-}
+_WIDER = {"cup": ("mug", "paper_cup"), "mug": ("cup",)}
 """A word may refer back to a thing of these categories when nothing of its own was mentioned."""
 _LOOSE_CUPS = ("cup", "teacup", "cups")
 
@@ -222,11 +213,7 @@ class Discourse:
     def _object(self, phrase: NounPhrase, category: str, describing: bool, exclude: Sequence[Entity]) -> list[Entity]:
         known = [e for e in self.entities if e.category == category and _fits(e, phrase.attributes)]
         if not known and phrase.definite and not describing:
-            wider = _WIDER.get(category, ())
-            known = [e for e in self.entities if e.described and e.category in wider and _fits(e, phrase.attributes)]
-            known = known if len(known) == 1 else []
-            if not known and self.held is not None and self.held.category in wider and self.held not in exclude:
-                known = [self.held] if _fits(self.held, phrase.attributes) else []
+            known = self._by_other_name(phrase, category, exclude)
         free = [e for e in known if e not in exclude]
         number = phrase.count or (2 if phrase.plural else 1)
         if phrase.other:
@@ -249,6 +236,16 @@ class Discourse:
                 self.assumptions.append(f"{phrase.head} taken as {category.replace('_', ' ')}")
             found_all.append(self.create(category, phrase.attributes, phrase.head, described=describing))
         return found_all
+
+    def _by_other_name(self, phrase: NounPhrase, category: str, exclude: Sequence[Entity]) -> list[Entity]:
+        """Find what a shorter or wider name refers back to: a juice box as *the box*, a mug as *the cup*."""
+        fitting = [e for e in self.entities if _fits(e, phrase.attributes) and e not in exclude]
+        named = [e for e in fitting if e.head.split()[-1:] == [phrase.head]]
+        if named:
+            return named[-1:]
+        wider = [e for e in fitting if e.category in _WIDER.get(category, ())]
+        described = [e for e in wider if e.described]
+        return described if len(described) == 1 else [e for e in wider if e is self.held]
 
     def refine(self, phrase: NounPhrase, *, taken: Sequence[Entity]) -> list[Entity]:
         """Give attributes to things described before: ``two cups, a red one and a blue one``, ``the mug is red``."""
