@@ -83,7 +83,7 @@ def _table() -> Station:
         table_center_m=(0.45, 0.0),
         table_half_m=(0.6, 0.8, 0.02),
         window_half_m=(0.15, 0.15),
-        cameras={"front": StationCamera(looking_at((1.45, 0.55, 0.75), (0.40, 0.0, 0.15)), 45.0)},
+        cameras={"front": StationCamera(looking_at((1.12, -0.72, 0.72), (0.40, 0.03, 0.14)), 45.0)},
     )
 
 
