@@ -5,6 +5,7 @@ from __future__ import annotations
 from armwright.language import _phrases as fixed
 from armwright.language import lexicon as lex
 from armwright.language._items import Item, NounPhrase
+from armwright.language._leads import agent_end, lead_end
 from armwright.language._lookahead import Lookahead
 from armwright.language._noun_phrases import share_nouns
 
@@ -23,6 +24,7 @@ class Chunker(Lookahead):
     def _step(self, at: int) -> int:
         for reader in (
             self._punctuation,
+            self._lead,
             self._connective,
             self._negation,
             self._ignored_phrase,
@@ -48,6 +50,26 @@ class Chunker(Lookahead):
         else:
             return at
         return at + 1
+
+    def _lead(self, at: int) -> int:
+        """Skip ``I would be glad if you could`` and ``have the robot``."""
+        previous = self._previous()
+        if previous is None or previous.kind == "stop":
+            end = lead_end(self._words, at, wishes=self._wishes)
+            if end > at:
+                return end
+        return agent_end(self._words, at)
+
+    def _wishes(self, at: int) -> bool:
+        """Return whether a state of things is asked for: ``want the mug on the plate``, ``have the lid on``."""
+        word, following = self._words[at], self._words[at + 1 : at + 3]
+        if word not in fixed.WISHES or not following or following[0] in ("you", "to"):
+            return False
+        if following[0] == "that" and not self._reader.noun_soon(self._words, at + 2):
+            return False
+        if agent_end(self._words, at) > at:
+            return False
+        return self._starts_noun(at + 1) or following[0] == "it"
 
     def _connective(self, at: int) -> int:
         word = self._words[at]
@@ -167,8 +189,7 @@ class Chunker(Lookahead):
             return end
         if word in fixed.BE and not self._imperative_be(at, word):
             return self._copula(at)
-        wanted = self._starts_noun(at + 1) or following == "it"
-        if word in fixed.WISHES and following not in ("you", "to") and wanted:
+        if self._wishes(at):
             self._add("verb", at, at + 1).frame = "go"
             return at + 1
         if word not in lex.VERBS:

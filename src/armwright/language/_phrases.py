@@ -110,7 +110,7 @@ STACKING = (
     ("to", "make", "a", "tower"),
 )
 APPROACHES = lex.bag("left right front back top above behind")
-WISHES = lex.bag("want wants need needs like prefer")
+WISHES = lex.bag("want wants wanted need needs like prefer have")
 BUILD = lex.bag("build make create form construct assemble")
 TOWERS = lex.bag("tower stack pile")
 HERE = (
