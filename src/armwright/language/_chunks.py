@@ -125,6 +125,10 @@ class Chunker(Lookahead):
                 item = self._add("verb", at, at + len(phrase))
                 item.frame = "pick"
                 return at + len(phrase)
+        for phrase in fixed.LET_GO:
+            if self._has(at, phrase):
+                self._add("verb", at, at + len(phrase), "let go").frame = "place"
+                return at + len(phrase)
         if self._has(at, ("top", "up")):
             self._add("verb", at, at + 2).frame = "fill"
             return at + 2
@@ -370,6 +374,7 @@ class Chunker(Lookahead):
     def _small_word(self, at: int) -> int:
         word = self._words[at]
         if word in ("down", "back"):
-            self._add("result", at, at + 1, "down")
+            again = word == "back" and (previous := self._previous()) is not None and previous.word == "down"
+            self._add("result", at, at + 1, "down" if again else word)
             return at + 1
         return at + 1 if word in lex.IGNORED or word in fixed.BE or word == "'s" or word in ("off", "together") else at

@@ -73,7 +73,11 @@ class Compiler(Grounding):
                 return self._lift(objects)
             if clause.side is not None:
                 return self._release(objects, None, clause.side)
-            if clause.result == "down" or self._putting_down(clause):
+            if clause.result == "down":
+                return self._put_down(objects)
+            if clause.result == "back":
+                return self._put_back(objects)
+            if clause.word in lex.RELEASING and self.talk.held is not None:
                 return self._let_go(objects)
             raise UsageError(
                 f"it is not said where to place the {objects[0].category.replace('_', ' ')}.",
@@ -84,11 +88,22 @@ class Compiler(Grounding):
 
     _go = _place
 
-    def _putting_down(self, clause: Clause) -> bool:
-        return clause.word in ("drop", "release", "dropping", "releasing") and self.talk.held is not None
+    def _put_down(self, objects: Sequence[Entity]) -> None:
+        last = self.steps[-1] if self.steps else None
+        if last is None or last.object not in objects or last.name != "place":
+            self._release(objects, TABLE, "on")
+
+    def _put_back(self, objects: Sequence[Entity]) -> None:
+        """Put things where they were to begin with, as far as that was said, else on the table."""
+        for entity in objects:
+            home = next(((r, t) for e, r, t in self.relations if e is entity and t not in objects), ("on", TABLE))
+            if home[1] is not TABLE or entity is self.talk.held:
+                self._release([entity], home[1], home[0])
+            else:
+                self._put_down([entity])
 
     def _let_go(self, objects: Sequence[Entity]) -> None:
-        """Put things down where they are: below the hand if it was said what is there, else on the table."""
+        """Release things: onto what is below the hand if it was said what is there, else on the table."""
         last = self.steps[-1] if self.steps else None
         if last is not None and last.object in objects and last.name == "place":
             return

@@ -32,6 +32,8 @@ EXIST = (
 )
 IGNORED_PHRASES = (
     ("go", "ahead", "and"),
+    ("then", "stop"),
+    ("and", "stop"),
     ("go", "ahead"),
     ("as", "a", "distractor"),
     ("as", "an", "obstacle"),
@@ -90,6 +92,7 @@ IGNORED_PHRASES = (
     ("in", "a", "row"),
 )
 HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
+LET_GO = (("let", "go", "of"), ("letting", "go", "of"), ("let", "go"))
 STACKING = (
     ("on", "top", "of", "each", "other"),
     ("on", "top", "of", "one", "another"),

@@ -90,6 +90,9 @@ CARRYING = frozenset(
 )
 """Picking verbs that mean *move there* when a goal follows."""
 
+RELEASING = frozenset({"drop", "dropping", "release", "releasing", "lower", "lowering", "let go"})
+"""Placing verbs that, without a goal, leave a thing on what is below the hand."""
+
 UNSUPPORTED_VERBS = bag(
     "rotate turn spin twist wipe clean wash scrub cut slice chop peel stir mix kick break crush "
     "squeeze shake flip fold cook boil heat fry eat drink draw write paint sweep screw unscrew plug "
