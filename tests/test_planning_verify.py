@@ -165,6 +165,35 @@ def test_verdicts_agree_with_the_full_model():
     assert 20 < hits < 140
 
 
+def test_asking_for_one_configuration_agrees_with_checking_a_path():
+    made = verifier(box("brick", tool_at_home()[:3, 3], (0.05, 0.05, 0.05)), opening_m=0.03)
+    configurations = np.random.default_rng(4).normal(home(), 0.4, (60, 7))
+    for opening in (0.03, 0.08):
+        made.set_opening(opening)
+        answers = [made.is_free(q) for q in configurations]
+        assert answers == [made.check_path(q).ok for q in configurations]
+        assert 0 < sum(answers) < 60
+
+
+def test_clearance_is_measured_from_surface_to_surface():
+    palm = tool_at_home()[:3, 3] - 0.08 * tool_at_home()[:3, 2]
+    brick = box("brick", palm, (0.02, 0.02, 0.02))
+    touch = verifier(brick).check_path(home()).depth_m
+    assert touch > 0
+    made = None
+    for away in np.arange(0.0, 0.2, 0.002):
+        moved = Obstacle("brick", Pose(palm + np.array([0.0, away, 0.0])), brick.hulls)
+        if made is None:
+            made = verifier(moved)
+        made.set_world(WorldSpec((TABLE, moved)))
+        if made.is_free(home()):
+            break
+    far = Obstacle("brick", Pose(palm + np.array([0.0, away + 0.004, 0.0])), brick.hulls)
+    made.set_world(WorldSpec((TABLE, far)))
+    assert made.is_free(home(), clearance_m=0.003) and not made.is_free(home(), clearance_m=0.007)
+    assert made.is_free(home())
+
+
 def test_flat_hulls_are_bodies_too():
     tool = tool_at_home()[:3, 3]
     square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * 0.2

@@ -29,6 +29,7 @@ _HELD_GEOM = "held/"
 _SAMPLED_OPENINGS = 9
 _FLAT_M = 1e-4
 
+_Allowed = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 VerifyStatus = Literal["ok", "verify_collision", "verify_limits"]
 
 
@@ -72,6 +73,7 @@ class Verifier:
         self._robot = _load_robot(str(xml_path), spec)
         self._world = world
         self._opening_m = opening_m
+        self._strict: _Allowed | None = None
         self._scene = self._build(())
         self._held: tuple[Array, ...] = ()
         self._held_scene: _Scene | None = None
@@ -84,6 +86,7 @@ class Verifier:
     def set_opening(self, opening_m: float) -> None:
         """Set the gap between the pads [m]."""
         self._opening_m = opening_m
+        self._strict = None
 
     def set_world(self, world: WorldSpec) -> None:
         """Take another world; cheap if only poses of the same hulls differ."""
@@ -93,6 +96,7 @@ class Verifier:
         )
         self._world = world
         self._held_scene = None
+        self._strict = None
         if same:
             self._scene.place(world.obstacles)
         else:
@@ -144,6 +148,16 @@ class Verifier:
                     f"{first} overlaps {second} by {depth * 1e3:.1f} mm after way point {int(rows[state])}.",
                 )
         return VerifyReport(True, "ok", states=len(dense))
+
+    def is_free(self, q_rad: Array, *, clearance_m: float = 0.0) -> bool:
+        """Tell whether one configuration (n,) touches nothing, or comes no nearer than ``clearance_m``.
+
+        The hand is empty and nothing is ignored: the fast way for planners that ask for every sample.
+        """
+        if self._strict is None:
+            self._scene.open(self._robot.qpos_at(self._opening_m))
+            self._strict = self._scene.allowed(frozenset(), frozenset())
+        return self._scene.touching(q_rad, self._strict, clearance_m=clearance_m) is None
 
     def check_limits(self, trajectory: Trajectory, *, over: float = OVER_LIMIT) -> VerifyReport:
         """Check joint range, speed and acceleration at every sample; ``over`` is the share by which they may pass.
@@ -265,6 +279,7 @@ class _Scene:
             model = self._compile(robot, held, thicken=True)
         self.model = model
         self.data = mujoco.MjData(model)
+        self._clearance_m = 0.0
         self._addresses = model.jnt_qposadr[[model.joint(name).id for name in spec.joints]]
         self._body = np.array(model.geom_bodyid)
         self._names = [model.body(body).name for body in range(model.nbody)]
@@ -317,15 +332,19 @@ class _Scene:
     def open(self, qpos: Array) -> None:
         self.data.qpos[: len(qpos)] = qpos
 
-    def allowed(self, ignore: frozenset[str], held_ignore: frozenset[str]) -> tuple[NDArray[np.bool_], ...]:
+    def allowed(self, ignore: frozenset[str], held_ignore: frozenset[str]) -> _Allowed:
         """Return per geom: may anything touch it; may the held object touch it."""
         names = [self._obstacle_name(int(body)) for body in self._body]
         free = np.array([name in ignore for name in names])
         return free, free | np.array([name in held_ignore for name in names]) | self._is_hand
 
-    def touching(self, q_rad: Array, allowed: tuple[NDArray[np.bool_], ...]) -> tuple[str, str, float] | None:
+    def touching(self, q_rad: Array, allowed: _Allowed, *, clearance_m: float = 0.0) -> tuple[str, str, float] | None:
         """Return the deepest contact that is not allowed at one configuration (n,)."""
         mujoco, model, data = self._mujoco, self.model, self.data
+        if clearance_m != self._clearance_m:
+            model.geom_margin[:] = clearance_m
+            model.body_margin[:] = clearance_m
+            self._clearance_m = clearance_m
         data.qpos[self._addresses] = q_rad
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
@@ -336,7 +355,7 @@ class _Scene:
         anything, by_held = allowed
         fine = anything[a] | anything[b] | (self._is_hand[a] & self._is_hand[b])
         fine |= (self._is_held[a] & (by_held[b] | self._is_held[b])) | (self._is_held[b] & by_held[a])
-        wrong = np.flatnonzero((distance < 0) & ~fine)
+        wrong = np.flatnonzero((distance < clearance_m) & ~fine)
         if len(wrong) == 0:
             return None
         deepest = wrong[int(np.argmin(distance[wrong]))]
