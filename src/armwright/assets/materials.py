@@ -13,12 +13,14 @@ class Material:
     Attributes:
         density_kg_m3: Density of the solid.
         friction: Sliding friction coefficient against a rubber finger pad.
+        rolling_m: Lever of rolling resistance: soft things stop rolling sooner [m].
         colour: Colour name when the object's colour is not given, or None if any will do.
     """
 
     density_kg_m3: float
     friction: float
     colour: str | None = None
+    rolling_m: float = 0.0003
 
 
 MATERIALS: Mapping[str, Material] = {
@@ -31,8 +33,8 @@ MATERIALS: Mapping[str, Material] = {
     "bamboo": Material(700.0, 0.8, "brown"),
     "paper": Material(800.0, 0.8),
     "cardboard": Material(700.0, 0.8, "brown"),
-    "rubber": Material(1100.0, 1.0),
+    "rubber": Material(1100.0, 1.0, rolling_m=0.001),
     "wicker": Material(450.0, 0.9, "brown"),
-    "food": Material(1000.0, 0.8),
+    "food": Material(1000.0, 0.8, rolling_m=0.001),
 }
 """Named materials; ``metal`` is aluminium, ``paper`` and ``cardboard`` are pressed sheets."""

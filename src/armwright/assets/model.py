@@ -78,6 +78,7 @@ class ObjectModel:
         regions: Region name -> part names that make it up (over all links).
         params: The one parameter vector that made this instance, by name [SI].
         friction: Sliding friction coefficient of the surface.
+        rolling_m: Lever of rolling resistance [m].
         upright_axis: (3,) object axis that should point up when the object stands as intended.
         containers: Open cavities, for placing things inside.
         supports: Flat surfaces that others may stand on.
@@ -90,6 +91,7 @@ class ObjectModel:
     regions: Mapping[RegionName, tuple[str, ...]]
     params: Mapping[str, float]
     friction: float = 0.8
+    rolling_m: float = 0.0003
     upright_axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     containers: tuple[Container, ...] = ()
     supports: tuple[SupportSurface, ...] = ()

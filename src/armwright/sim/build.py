@@ -24,9 +24,8 @@ ARM_PREFIX = "arm/"
 _KEPT_MODELS = 8
 
 
-# Radius of a small contact patch, and the lever of rolling resistance: without it a banana rocks in a bowl for seconds.
+# Radius of a small contact patch, which resists turning on the spot.
 TORSION_M = 0.005
-ROLLING_M = 0.0003
 
 
 @dataclass(frozen=True)
@@ -241,7 +240,7 @@ _DIGESTS: weakref.WeakKeyDictionary[ObjectModel, str] = weakref.WeakKeyDictionar
 
 def _digest(model: ObjectModel) -> str:
     h = hashlib.blake2b(digest_size=12)
-    h.update(repr((model.category, model.friction, model.static)).encode())
+    h.update(repr((model.category, model.friction, model.rolling_m, model.static)).encode())
     for link in model.links:
         joint = link.joint
         moves = None if joint is None else (joint.kind, joint.range, joint.damping, joint.frictionloss)
@@ -334,7 +333,7 @@ def _add_object(spec: Any, object_id: str, model: ObjectModel, options: PhysicsO
                 rgba=link.part_rgba.get(link.hull_part[i], (0.7, 0.7, 0.7, 1.0)),
                 group=3,
                 condim=6,
-                friction=[model.friction, TORSION_M, ROLLING_M],
+                friction=[model.friction, TORSION_M, model.rolling_m],
                 mass=0.0,
             )
             geom.solref[0] = options.solref_s

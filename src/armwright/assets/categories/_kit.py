@@ -93,6 +93,7 @@ def model(
         regions=regions,
         params=dict(params),
         friction=MATERIALS[attributes["material"]].friction,
+        rolling_m=MATERIALS[attributes["material"]].rolling_m,
         containers=tuple(containers),
         supports=tuple(supports),
         static=info.static,
