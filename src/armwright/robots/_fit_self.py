@@ -60,8 +60,9 @@ def sample_self_contact(
     touching = set[tuple[int, int]]()
     found: dict[tuple[int, int], list[list[Array]]] = {}
     data = mujoco.MjData(model)
-    margins = model.geom_margin.copy()
+    margins = model.geom_margin.copy(), model.body_margin.copy()
     model.geom_margin[:] = _MARGIN_M
+    model.body_margin[:] = _MARGIN_M
     try:
         for state, qpos in enumerate(settled):
             data.qpos[:] = qpos
@@ -82,7 +83,7 @@ def sample_self_contact(
                     if pair[0] != pair[1] and distance < 0:
                         touching.add(pair)
     finally:
-        model.geom_margin[:] = margins
+        model.geom_margin[:], model.body_margin[:] = margins
     pairs = sorted(touching)
     none = [list[Array]() for _ in settled]
     poses = tuple(tuple(np.array(p).reshape(-1, len(joints)) for p in found.get(pair, none)) for pair in pairs)

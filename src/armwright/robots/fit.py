@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["OPENINGS", "SPHERES", "fit_kinematics", "settle_gripper"]
 
 OPENINGS = 5
-SPHERES = 250
+SPHERES = 350
 _OVERHANGS_M = (0.024, 0.018, 0.014, 0.011, 0.0085, 0.0065, 0.005)
 _PAD_OVERHANGS_M = (0.005, 0.0035, 0.0025)
 # How much a millimetre of overhang costs, per area: the hand works among objects, the base never moves.
