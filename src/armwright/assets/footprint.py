@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +13,10 @@ from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 
 CELL_M = 0.004
+# Underside points are kept one per cell of this width.
+UNDERSIDE_CELL_M = 0.001
+# A settled object leans by less than this (0.2 mm over 20 cm); such a pose counts as a turn about the vertical.
+_UPRIGHT = float(np.cos(1e-3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +31,15 @@ class Footprint:
     outline_m: Array
     z_m: tuple[float, float]
 
+    @cached_property
+    def bounds_m(self) -> tuple[Array, Array]:
+        """Lowest and highest corner of the bounding rectangle, (2,) each."""
+        return self.outline_m.min(0), self.outline_m.max(0)
+
     @property
     def center_m(self) -> Array:
         """Middle of the bounding rectangle, (2,)."""
-        return np.asarray(0.5 * (self.outline_m.min(0) + self.outline_m.max(0)))
+        return np.asarray(0.5 * (self.bounds_m[0] + self.bounds_m[1]))
 
     @classmethod
     def from_points(cls, points_world: Array) -> Footprint:
@@ -40,13 +51,35 @@ class Footprint:
     @classmethod
     def from_model(cls, model: ObjectModel, pose_world_object: Pose) -> Footprint:
         """Outline an object, all links at their zero joints."""
-        return cls.from_points(pose_world_object.transform(all_vertices(model)))
+        if not is_upright(pose_world_object):
+            return cls.from_points(pose_world_object.transform(all_vertices(model)))
+        own = _OUTLINES.get(model)
+        if own is None:
+            own = _OUTLINES[model] = cls.from_points(all_vertices(model))
+        z = float(pose_world_object.position_m[2])
+        outline = own.outline_m @ pose_world_object.rotation[:2, :2].T + pose_world_object.position_m[:2]
+        return cls(outline, (own.z_m[0] + z, own.z_m[1] + z))
 
     def overlaps(self, other: Footprint, *, margin_m: float = 0.0) -> bool:
         """Tell whether the two come within ``margin_m`` of each other, in height and seen from above."""
         if self.z_m[0] >= other.z_m[1] + margin_m or other.z_m[0] >= self.z_m[1] + margin_m:
             return False
+        (low, high), (other_low, other_high) = self.bounds_m, other.bounds_m
+        # The gap between the rectangles is never more than that between the outlines.
+        if (np.maximum(low - other_high, other_low - high) >= margin_m).any():
+            return False
         return outline_gap(self.outline_m, other.outline_m) < margin_m
+
+
+_OUTLINES: weakref.WeakKeyDictionary[ObjectModel, Footprint] = weakref.WeakKeyDictionary()
+_UNDERSIDES: weakref.WeakKeyDictionary[ObjectModel, Array] = weakref.WeakKeyDictionary()
+_TOPS: weakref.WeakKeyDictionary[ObjectModel, HeightGrid] = weakref.WeakKeyDictionary()
+
+
+def is_upright(pose_world_object: Pose) -> bool:
+    """Tell whether a pose only turns about the vertical and shifts."""
+    _, x, y, _ = pose_world_object.quat_wxyz
+    return bool(1.0 - 2.0 * (x * x + y * y) > _UPRIGHT)
 
 
 def all_vertices(model: ObjectModel) -> Array:
@@ -130,8 +163,30 @@ def surface_points(model: ObjectModel, *, cell_m: float = CELL_M) -> Array:
     return np.concatenate(out)
 
 
+def underside(points_m: Array, *, cell_m: float = UNDERSIDE_CELL_M) -> Array:
+    """Return the lowest of (n, 3) points in each cell seen from below, (k, 3): all that can touch when let down."""
+    column = np.floor((points_m[:, :2] - points_m[:, :2].min(0)) / cell_m).astype(np.int64)
+    rank = column[:, 0] * (column[:, 1].max() + 1) + column[:, 1]
+    order = np.lexsort((points_m[:, 2], rank))
+    first = np.flatnonzero(np.diff(rank[order], prepend=-1))
+    return np.asarray(points_m[order[first]])
+
+
+def model_underside(model: ObjectModel) -> Array:
+    """Return `underside` of an upright object in its own frame (k, 3), kept for each model."""
+    found = _UNDERSIDES.get(model)
+    if found is None:
+        found = _UNDERSIDES[model] = underside(surface_points(model))
+    return found
+
+
 class HeightGrid:
-    """The top of an object as a grid, to find how low others can be let down on it."""
+    """The top of an object as a grid, to find how low others can be let down on it.
+
+    Args:
+        points_m: (n, 3) points on the object's surface.
+        cell_m: Width of a cell.
+    """
 
     def __init__(self, points_m: Array, *, cell_m: float = CELL_M) -> None:
         if len(points_m) == 0:
@@ -142,17 +197,51 @@ class HeightGrid:
         self._top = np.full(index.max(0) + 1, -np.inf)
         np.maximum.at(self._top, tuple(index.T), points_m[:, 2])
 
-    def height(self, xy_m: Array) -> float:
-        """Return the top's z [m] over one point (2,); -inf beside the object."""
-        i, j = np.floor((xy_m - self._origin) / self.cell_m).astype(int)
-        rows, cols = self._top.shape
-        return float(self._top[i, j]) if 0 <= i < rows and 0 <= j < cols else float("-inf")
+    @classmethod
+    def of_model(cls, model: ObjectModel, pose_world_object: Pose) -> PlacedGrid:
+        """Return the top of an object that stands at a pose, in cells that suit its size."""
+        upright = is_upright(pose_world_object)
+        grid = _TOPS.get(model) if upright else None
+        if grid is None:
+            turn = Pose() if upright else Pose(np.zeros(3), pose_world_object.quat_wxyz)
+            extent = float(np.ptp(turn.transform(all_vertices(model))[:, :2], axis=0).max())
+            cell = max(CELL_M, extent / 80)
+            grid = cls(turn.transform(surface_points(model, cell_m=cell)), cell_m=cell)
+            if upright:
+                _TOPS[model] = grid
+        frame = pose_world_object if upright else Pose(pose_world_object.position_m)
+        return PlacedGrid(grid, frame)
+
+    def height(self, xy_m: Array) -> Array:
+        """Return the top's z [m] (...) over points (..., 2); -inf beside the object."""
+        index = np.floor((xy_m - self._origin) / self.cell_m).astype(int)
+        inside = ((index >= 0) & (index < self._top.shape)).all(-1)
+        rows, columns = np.moveaxis(np.where(inside[..., None], index, 0), -1, 0)
+        return np.where(inside, self._top[rows, columns], -np.inf)
 
     def rest_height(self, points_m: Array) -> float:
         """Return the upward shift [m] at which (n, 3) points let down vertically first touch; -inf if they miss."""
-        index = np.floor((points_m[:, :2] - self._origin) / self.cell_m).astype(int)
-        inside = ((index >= 0) & (index < self._top.shape)).all(1)
-        if not inside.any():
-            return float("-inf")
-        rows, cols = index[inside].T
-        return float((self._top[rows, cols] - points_m[inside, 2]).max())
+        return float((self.height(points_m[:, :2]) - points_m[:, 2]).max())
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedGrid:
+    """A height grid in the frame of something that stands turned about the vertical.
+
+    Attributes:
+        grid: The grid, in its own frame.
+        pose_world_grid: Where that frame is; upright.
+    """
+
+    grid: HeightGrid
+    pose_world_grid: Pose
+
+    def height(self, xy_m: Array) -> Array:
+        """Return the top's z [m] (...) over points (..., 2) in the world; -inf beside the object."""
+        frame = self.pose_world_grid
+        local = (np.asarray(xy_m, float) - frame.position_m[:2]) @ frame.rotation[:2, :2]
+        return self.grid.height(local) + float(frame.position_m[2])
+
+    def rest_height(self, points_m: Array) -> float:
+        """Return the upward shift [m] at which (n, 3) world points let down vertically first touch."""
+        return float((self.height(points_m[:, :2]) - points_m[:, 2]).max())

@@ -9,7 +9,16 @@ from typing import Literal
 
 import numpy as np
 
-from armwright.assets.footprint import CELL_M, Footprint, HeightGrid, all_vertices, surface_points
+from armwright.assets.footprint import (
+    Footprint,
+    HeightGrid,
+    PlacedGrid,
+    all_vertices,
+    is_upright,
+    model_underside,
+    surface_points,
+    underside,
+)
 from armwright.assets.model import ObjectModel, SupportSurface
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
@@ -161,14 +170,27 @@ class _Task:
         self.pose_world_target = pose_world_target
         self.table = table
         self.rng = rng
+        self._bottoms: dict[tuple[float, ...], Array] = {}
 
     @cached_property
-    def target_top(self) -> HeightGrid:
+    def target_top(self) -> PlacedGrid:
         """The target's upper surface, in cells that suit its size."""
         assert self.target is not None
-        points = self.pose_world_target.transform(all_vertices(self.target))
-        cell = max(CELL_M, float(np.ptp(points[:, :2], axis=0).max()) / 80)
-        return HeightGrid(self.pose_world_target.transform(surface_points(self.target, cell_m=cell)), cell_m=cell)
+        return HeightGrid.of_model(self.target, self.pose_world_target)
+
+    @cached_property
+    def _skin(self) -> Array:
+        """Points on all of the held object's surface, in its frame (n, 3)."""
+        return surface_points(self.held)
+
+    def _bottom(self, pose: Pose) -> Array:
+        """Return what of the held object can touch first when it is let down in a pose, in its frame (k, 3)."""
+        if is_upright(pose):
+            return model_underside(self.held)
+        down = tuple(float(v) for v in pose.inverse().rotate([0.0, 0.0, -1.0]).round(4))
+        if down not in self._bottoms:
+            self._bottoms[down] = pose.inverse().transform(underside(pose.transform(self._skin)))
+        return self._bottoms[down]
 
     def _turned(self, yaw_rad: float, *, tilt_rad: float = 0.0) -> tuple[Pose, Array]:
         """Return the held object's orientation after a turn, and its vertices then (n, 3), centred over x = y = 0.
@@ -247,7 +269,6 @@ class _Task:
 
     def inside(self) -> Iterator[Placement]:
         assert self.target is not None
-        skin = surface_points(self.held)
         found: list[tuple[float, float, Placement]] = []
         turn = self.pose_world_target.rotation[:2, :2]
         for container in self.target.containers:
@@ -269,7 +290,8 @@ class _Task:
                     spread = 0.0 if attempt < 4 else 0.5
                     room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * size, 0)
                     x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
-                    z = max(floor, self.target_top.rest_height(pose.transform(skin) + np.array([x, y, 0.0])))
+                    bottom = pose.transform(self._bottom(pose)) + np.array([x, y, 0.0])
+                    z = max(floor, self.target_top.rest_height(bottom))
                     placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)
                     found.append((abs(tilt), round((z - floor) / max(rim - floor, 1e-6), 2), placed))
         found.sort(key=lambda item: item[:2])
@@ -282,8 +304,8 @@ class _Task:
         reach = []
         for axis in (turn[:, 0], turn[:, 1]):
             for sign in (1.0, -1.0):
-                along = [self.target_top.height(middle + sign * step * axis) for step in steps]
-                wall = np.flatnonzero((np.array(along) > rim_z_m - 0.006) | ~np.isfinite(along))
+                along = self.target_top.height(middle + sign * steps[:, None] * axis)
+                wall = np.flatnonzero((along > rim_z_m - 0.006) | ~np.isfinite(along))
                 reach.append(steps[wall[0]] if len(wall) else steps[-1])
         return np.array([min(reach[:2]), min(reach[2:])])
 
