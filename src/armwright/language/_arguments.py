@@ -76,6 +76,11 @@ class ArgumentReader:
             place.targets.append(following.np)
             place.tokens = (item.tokens[0], following.tokens[1])
             self._at += 1
+            joint, second = self._peek(), self._peek(1)
+            if item.phrase.unsupported and joint and joint.word == "and" and second and second.np is not None:
+                place.targets.append(second.np)
+                place.tokens = (item.tokens[0], second.tokens[1])
+                self._at += 2
         return place
 
     def _gapped(self, ahead: int = 0) -> bool:

@@ -136,6 +136,10 @@ class Chunker(Lookahead):
             if self._has(at, phrase):
                 self._add("result", at, at + len(phrase), "stacked")
                 return at + len(phrase)
+        for phrase in fixed.ORIGINS:
+            if self._has(at, phrase):
+                self._add("result", at, at + len(phrase), "back")
+                return at + len(phrase)
         if self._has(at, ("side", "by", "side")):
             self._add("result", at, at + 3, "beside")
             return at + 3

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armwright.assets.catalog import category_info
 from armwright.core.errors import UsageError
 from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
 from armwright.language import lexicon as lex
-from armwright.language._grounding import Grounding, Step, movable, openable, pours
+from armwright.language._grounding import Step, movable, openable
 from armwright.language._items import Clause, Place
+from armwright.language._pouring import Pouring
 from armwright.language._referents import TABLE, Entity, Referent, anything
 from armwright.language.lexicon import RelationPhrase
 
 
-class Compiler(Grounding):
+class Compiler(Pouring):
     """Collects entities, initial relations and steps, clause by clause."""
 
     def run(self, clauses: Sequence[Clause], *, early: Sequence[Clause] = ()) -> None:
@@ -43,8 +43,8 @@ class Compiler(Grounding):
         objects = self._entities(clause, test=movable, action="pick up")
         if clause.result == "open" and all(map(openable, objects)):
             return self._act("open", objects)
-        lid = clause.objects[:1] and clause.objects[0].part == "lid"
-        if lid and any(p.phrase.source for p in clause.places):
+        taken_off = clause.word in lex.UNCOVERING or any(p.phrase.source for p in clause.places)
+        if self._of_lid(clause) and taken_off:
             return self._act("open", objects)
         lifts = clause.word.split()[0] in lex.LIFTING
         above = any(p.phrase.relation == "above" and not p.explicit for p in clause.places)
@@ -54,13 +54,44 @@ class Compiler(Grounding):
             return None
         return self._lift(objects)
 
+    def _of_lid(self, clause: Clause) -> bool:
+        return bool(clause.objects) and clause.objects[0].part == "lid"
+
+    def _lid_off(self) -> Entity | None:
+        """Return what the lid in the hand belongs to: *it* means the lid right after it was taken off."""
+        last = self.steps[-1] if self.steps else None
+        return last.object if last is not None and last.name == "open" and last.object.part == "lid" else None
+
+    def _lay_lid(self, owner: Entity, clause: Clause) -> None:
+        """Close with the lid if it goes back on; a lid laid elsewhere is no object of its own, and only taken off."""
+        targets = [np for p in clause.places if p.phrase.relation in ("on", "in", None) for np in p.targets]
+        own = any(np.kind == "pronoun" or np.category == owner.category for np in targets)
+        if own or (not clause.places and clause.result != "down"):
+            return self._act("close", [owner])
+        if self._lid_off() is not owner:
+            self._act("open", [owner])
+        self.rejected.append(clause.tokens)
+        for place in clause.places:
+            for np in filter(self._known, place.targets):
+                self.talk.mention([e for e in self.talk.resolve(np) if isinstance(e, Entity)])
+        return None
+
     def _lift(self, objects: Sequence[Entity]) -> None:
         for entity in objects:
             self._take(entity, "pick up")
         self.talk.mention(objects)
 
     def _place(self, clause: Clause) -> None:
+        off = self._lid_off()
+        if (
+            off is not None
+            and clause.objects
+            and all(np.kind == "pronoun" and np.head == "it" for np in clause.objects)
+        ):
+            return self._lay_lid(off, clause)
         objects = self._entities(clause, test=movable, action="place")
+        if self._of_lid(clause) and (clause.places or clause.result):
+            return self._lay_lid(objects[0], clause)
         if clause.word in ("leave", "leaving") and self.talk.held not in objects:
             return self._locate(objects, clause.places)
         if clause.result == "stacked":
@@ -75,7 +106,7 @@ class Compiler(Grounding):
                 return self._release(objects, None, clause.side)
             if clause.result == "down":
                 return self._put_down(objects)
-            if clause.result == "back":
+            if clause.result == "back" or clause.word in ("return", "returning"):
                 return self._put_back(objects)
             if clause.word in lex.RELEASING and self.talk.held is not None:
                 return self._let_go(objects)
@@ -96,11 +127,11 @@ class Compiler(Grounding):
     def _put_back(self, objects: Sequence[Entity]) -> None:
         """Put things where they were to begin with, as far as that was said, else on the table."""
         for entity in objects:
-            home = next(((r, t) for e, r, t in self.relations if e is entity and t not in objects), ("on", TABLE))
-            if home[1] is not TABLE or entity is self.talk.held:
-                self._release([entity], home[1], home[0])
-            else:
+            home = next((edge for edge in self.relations if edge[0] is entity and edge[2] not in objects), None)
+            if home is None:
                 self._put_down([entity])
+            else:
+                self._release([entity], home[2], home[1])
 
     def _let_go(self, objects: Sequence[Entity]) -> None:
         """Release things: onto what is below the hand if it was said what is there, else on the table."""
@@ -122,9 +153,6 @@ class Compiler(Grounding):
         self.talk.mention(objects)
 
     def _put(self, objects: Sequence[Entity], goal: Place, clause: Clause) -> None:
-        if clause.objects[:1] and clause.objects[0].part == "lid" and self._on_own(objects, goal):
-            self._act("close", objects)
-            return
         targets = self._targets(goal, objects)
         objects = self._one_for_each(objects, clause, goal, len(targets))
         for k, entity in enumerate(objects):
@@ -144,9 +172,6 @@ class Compiler(Grounding):
             found = self.talk.resolve(clause.objects[0], exclude=several)
             several += [e for e in found if isinstance(e, Entity) and e not in several]
         return several
-
-    def _on_own(self, objects: Sequence[Entity], goal: Place) -> bool:
-        return any(np.category == objects[0].category for np in goal.targets)
 
     def _put_one(self, entity: Entity, goal: Place, target: Referent) -> None:
         relation: RelationName
@@ -245,70 +270,6 @@ class Compiler(Grounding):
             entity.moved, self.talk.held = True, None
             target = entity
         self.talk.mention(objects)
-
-    def _pour(self, clause: Clause) -> None:
-        source = self._pour_source(clause)
-        goals = self._pour_goals(clause.places)
-        if not goals:
-            raise UsageError("it is not said what to pour into.", hint="Say for example: … into the bowl.")
-        self._locate_around(clause.places, [source], source=source, goals=goals)
-        targets: list[Referent] = []
-        for goal in goals:
-            targets += self._targets(goal, [source], test=lambda e: checks.can_receive_pour(e.info))
-        self._pour_into(source, targets)
-
-    def _pour_goals(self, places: Sequence[Place]) -> list[Place]:
-        """Return the phrases that say what to pour into: ``into``, else the first thing that has an opening."""
-        free = [p for p in places if p.targets and not p.phrase.source and not p.explicit]
-        into = [p for p in free if p.phrase.goal]
-        if into:
-            return [into[0], *(p for p in into[1:] if p.joined)]
-        open_to = [
-            p for p in free if (name := p.targets[0].category) is None or checks.can_receive_pour(category_info(name))
-        ]
-        return (open_to or free)[:1]
-
-    def _pour_into(self, source: Entity, targets: Sequence[Referent]) -> None:
-        checks.require_movable(source.info, "pour from")
-        checks.require(source.info, "pour from", checks.can_pour)
-        for target in targets:
-            if not isinstance(target, Entity):
-                raise UsageError("cannot pour onto the table.", hint="Name a container, such as the bowl.")
-            if target is source:
-                raise UsageError(
-                    f"cannot pour the {source.category.replace('_', ' ')} into itself.",
-                    hint="Name what to pour from: … from the kettle.",
-                )
-            checks.require(target.info, "pour into", checks.can_receive_pour)
-            self._take(source, "pour from")
-            self.steps.append(Step("pour", source, target, "in"))
-            source.moved = True
-            self.talk.mention([target])
-        self.talk.mention([source])
-
-    def _pour_source(self, clause: Clause) -> Entity:
-        named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
-        sources = [np for p in clause.places if p.phrase.source for np in p.targets]
-        for np in [*sources, *named]:
-            found = self.talk.resolve(np, test=pours)
-            if found and isinstance(found[0], Entity):
-                if np.part and np.part != "lid":
-                    self._hold_by(found[:1], np.part)  # type: ignore[arg-type]
-                if clause.region is not None and clause.region.part:
-                    self._hold_by(found[:1], clause.region.part)  # type: ignore[arg-type]
-                return found[0]
-        if self.talk.held is not None:
-            return self.talk.held
-        known = [e for e in self.talk.salient if checks.can_pour(e.info)]
-        if known:
-            return known[-1]
-        raise UsageError("it is not said what to pour from.", hint="Say for example: pour the kettle into the bowl.")
-
-    def _fill(self, clause: Clause) -> None:
-        receivers = self._entities(clause, action="fill")
-        source = self._pour_source(Clause("pour", places=clause.places))
-        self._locate_around(clause.places, receivers, source=source, goals=())
-        self._pour_into(source, receivers)
 
     def _push(self, clause: Clause) -> None:
         self._shift("push", clause)

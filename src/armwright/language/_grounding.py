@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from armwright.assets.catalog import CATALOG
 from armwright.core.errors import UsageError
-from armwright.core.task import PrimitiveName, RelationName
+from armwright.core.task import RELATIONS, PrimitiveName, RelationName
 from armwright.language import checks
 from armwright.language import lexicon as lex
 from armwright.language._items import Clause, NounPhrase, Place
@@ -88,6 +88,9 @@ class Grounding:
                 if not self._known(np):
                     continue
                 targets += self.talk.resolve(np, describing=describing, exclude=movers)
+            if place.phrase.unsupported:
+                self.rejected.append(place.tokens)
+                continue
             for k, mover in enumerate(movers):
                 for target in targets if len(targets) != len(movers) else [targets[k]]:
                     self._relate(mover, place, target)
@@ -143,6 +146,8 @@ class Grounding:
             if self.talk.salient and clause.places:
                 return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
             raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
+        if any(np.kind == "generic" and np.head == lex.EVERYTHING for np in clause.objects):
+            return self._everything(clause, test)
         found: list[Entity] = []
         self._own_lids(clause)
         for np in clause.objects:
@@ -155,6 +160,32 @@ class Grounding:
                 self._hold_by(found[-1:], np.part)
         if clause.region is not None and clause.region.part:
             self._hold_by(found, clause.region.part)
+        return found
+
+    def _everything(self, clause: Clause, test: Test) -> list[Entity]:
+        """Return what *everything* means: all that is there, or all that is where the phrase after it says."""
+        places = clause.places
+        last = next((k for k, p in enumerate(places) if p.phrase.goal and not p.explicit), None)
+        if last is None:
+            last = next((k for k, p in enumerate(places) if not p.explicit and not p.phrase.source), len(places))
+        where = [np for p in places[:last] for np in p.targets]
+        clause.places = places[last:]
+        around = [e for np in where for e in self.talk.resolve(np)]
+        targets = [e for p in clause.places[:1] for np in p.targets for e in self.talk.resolve(np)]
+        for np in (np for p in clause.places[:1] for np in p.targets):
+            np.definite = True
+        supported = [(e, t) for e, relation, t in self.relations if relation in ("on", "in") and not e.moved]
+        found = [e for e in self.talk.entities if test(e) and (movable(e) or test is openable) and e not in targets]
+        if any(np.other for np in clause.objects):
+            found = [e for e in found if not e.manipulated]
+        if where:
+            found = [e for e in found if any(e is item and t in around for item, t in supported)]
+        else:
+            found = [e for e in found if not any(e is t for item, t in supported if item in found)]
+        if not found:
+            raise UsageError(
+                "it is not said what 'everything' is.", hint="Name the things, or say first what is there."
+            )
         return found
 
     def _own_lids(self, clause: Clause) -> None:
@@ -226,6 +257,11 @@ class Grounding:
             self._locate([t for t in targets if isinstance(t, Entity)], kept)
 
     def _targets(self, goal: Place, objects: Sequence[Entity], *, test: Test = receiver) -> list[Referent]:
+        if goal.phrase.unsupported:
+            raise UsageError(
+                "'between' is not among the relations the robot can bring about.",
+                hint=f"Name one thing and a relation to it: {', '.join(RELATIONS)}.",
+            )
         found: list[Referent] = []
         for np in goal.targets:
             found += self.talk.resolve(np, exclude=objects, test=test)

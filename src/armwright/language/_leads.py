@@ -35,7 +35,7 @@ def lead_end(words: Sequence[str], at: int, *, wishes: Callable[[int], bool]) ->
 
 
 def agent_end(words: Sequence[str], at: int) -> int:
-    """Return the end of ``have the robot`` or ``want your arm to``, which starts at ``at``; ``at`` if it is not that."""
+    """Return the end of ``have the robot`` or ``want your arm to``, from ``at`` on; else ``at``."""
     k = at + 1
     if words[at] not in _CAUSING:
         return at

@@ -58,6 +58,8 @@ class NounPhraseReader:
         if head is None:
             return self._without_noun(words, start, at, draft)
         phrase, at = head
+        if draft.every and draft.count is None and phrase.kind == "generic" and not lex.GENERIC_NOUNS[phrase.head]:
+            phrase.head = lex.EVERYTHING
         phrase.attributes = draft.attributes
         phrase.count = draft.count
         phrase.definite = draft.definite
@@ -185,7 +187,8 @@ class NounPhraseReader:
         if word in lex.PARTS and (draft.article or following == "of"):
             return NounPhrase("part", word, part=lex.PARTS[word]), at + 1
         if word in lex.GENERIC_NOUNS:
-            return NounPhrase("generic", word, plural=word.endswith("s")), at + 1
+            draft.other = draft.other or following == "else"
+            return NounPhrase("generic", word, plural=word.endswith("s")), at + (2 if following == "else" else 1)
         if word in lex.SUBSTANCES and not self._vocabulary.match(words, at + 1):
             return NounPhrase("substance", word), at + 1
         return None

@@ -92,6 +92,18 @@ IGNORED_PHRASES = (
     ("in", "a", "row"),
 )
 HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
+ORIGINS = (
+    ("to", "its", "place"),
+    ("in", "its", "place"),
+    ("to", "where", "it", "was"),
+    ("where", "it", "was"),
+    ("where", "it", "came", "from"),
+    ("where", "you", "found", "it"),
+    ("to", "its", "original", "place"),
+    ("to", "its", "original", "position"),
+    ("in", "its", "original", "place"),
+    ("in", "its", "original", "position"),
+)
 LET_GO = (("let", "go", "of"), ("letting", "go", "of"), ("let", "go"))
 STACKING = (
     ("on", "top", "of", "each", "other"),

@@ -85,6 +85,9 @@ VERBS: Mapping[str, tuple[FrameName, VerbForm]] = _verb_table()
 LIFTING = frozenset({"lift", "raise", "hoist", "elevate", "lifting", "raising", "hoisting", "elevating"})
 """Picking verbs that mean *hold* when a place above something follows."""
 
+UNCOVERING = frozenset({"take", "lift", "remove", "raise", "taking", "lifting", "removing", "raising"})
+"""Picking verbs that, with a lid as object, open what it is on."""
+
 CARRYING = frozenset(
     {"take", "bring", "get", "fetch", "taking", "bringing", "taken", "getting", "pass", "hand", "give"}
 )
@@ -111,11 +114,13 @@ class RelationPhrase:
         relation: The relation, or None when the target decides (``to``, ``from``).
         goal: It can only say where something goes (``into``, ``onto``, ``to``).
         source: It says where something is now (``from``, ``off``, ``out of``).
+        unsupported: It is understood, but no relation of the scene.
     """
 
     relation: RelationName | None
     goal: bool = False
     source: bool = False
+    unsupported: bool = False
 
 
 def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
@@ -154,6 +159,8 @@ def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
         )
     add(None, "to|toward|towards|over to|across to|up to|back to|as far as|next", goal=True)
     add(None, "from|off|off of|out of|out from|from out of|from off|from inside|from on top of", source=True)
+    for phrase in ("between", "in between", "midway between", "halfway between", "amid", "among", "amongst"):
+        table[tuple(phrase.split())] = RelationPhrase(None, unsupported=True)
     del table[("next",)], table[("before",)]
     return table
 
@@ -280,8 +287,10 @@ PRONOUNS: Mapping[str, str] = {
     "there": "there",
 }
 
+EVERYTHING = "everything"
 GENERIC_NOUNS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("object", "item", "thing", "objects", "items", "things"), ()),
+    EVERYTHING: (),
     "fruit": ("banana",),
     "vegetable": ("carrot",),
     "veggie": ("carrot",),
