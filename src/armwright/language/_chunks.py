@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from armwright.language import _phrases as fixed
 from armwright.language import lexicon as lex
+from armwright.language._copulas import CopulaReader
 from armwright.language._items import Item, NounPhrase
 from armwright.language._leads import agent_end, lead_end
-from armwright.language._lookahead import Lookahead
 from armwright.language._noun_phrases import share_nouns
 
 
-class Chunker(Lookahead):
+class Chunker(CopulaReader):
     """Turns tokens into items and remembers which tokens it did not understand."""
 
     def run(self) -> list[Item]:
@@ -97,6 +97,8 @@ class Chunker(Lookahead):
             return at + 2 + (word == "as")
         if word in ("before", "after", "once", "when", "until") or self._has(at, ("prior", "to")):
             end = at + (2 if word == "prior" else 1)
+            if word == "until" and any(self._has(at, phrase) for phrase in fixed.IGNORED_PHRASES):
+                return at
             if word != "before" or self._clause_ahead(end):
                 if word == "once" and previous is None and not self._clause_ahead(end):
                     return at
@@ -245,66 +247,6 @@ class Chunker(Lookahead):
         item.passive = form == "past" or (word in ("put", "set", "hung") and self._words[at - 1 : at] == ["be"])
         return at + 1
 
-    def _imperative_be(self, at: int, word: str) -> bool:
-        return word in ("stand", "sit", "rest", "rests") and not self._after_noun() and word in lex.VERBS
-
-    def _copula(self, at: int) -> int:
-        end = at + 1
-        colour = lex.COLOUR_WORDS.get(self._words[end]) if end < len(self._words) else None
-        previous = self._previous()
-        if self._words[at] == "be" and self._words[max(0, at - 2) : at] and self._relation_at(end):
-            self._add("verb", at, end).frame = "go"
-            return end
-        state = self._words[end] if end < len(self._words) else ""
-        if state in ("open", "opened") and previous is not None and previous.np is not None and self._ordered():
-            item = self._add("verb", at, end + 1)
-            item.frame, item.form, item.passive = "open", "past", True
-            return end + 1
-        if (
-            colour
-            and previous is not None
-            and previous.np is not None
-            and not self._reader.noun_soon(self._words, end + 1)
-        ):
-            previous.np.attributes.setdefault("colour", colour)
-            previous.np.predicate = True
-            return end + 1
-        if (
-            self._words[at] in ("sits", "stands", "lies", "rests")
-            or self._after_noun()
-            or self._words[at] in ("is", "are")
-        ):
-            self._add("be", at, end)
-            return end
-        return at if self._words[at] in lex.VERBS else end
-
-    def _located(self, at: int) -> int:
-        """Return the end of ``that is standing`` when a relation follows, else ``at``."""
-        k = at
-        previous = self._previous()
-        after_comma = previous is not None and previous.word == "," and self._words[at] in ("which", "that")
-        if not self._after_noun() and not after_comma:
-            return at
-        while k < len(self._words) and (
-            self._words[k] in fixed.LOCATED or self._words[k] in fixed.BE or self._words[k] == "'s"
-        ):
-            k += 1
-        phrase = self._longest(k, lex.RELATION_PHRASES)
-        if self._words[k : k + 1] and self._words[k] in ("contains", "holds", "has"):
-            return k
-        if phrase is None and self._words[k : k + 1]:
-            if self._words[k] in lex.COLOUR_WORDS and self.items[-1].np is not None:
-                self.items[-1].np.attributes.setdefault("colour", lex.COLOUR_WORDS[self._words[k]])
-                return k + 1
-            return at
-        if phrase is None or (self._words[at] == "placed" and self._passive_before()):
-            return at
-        if self._words[at : at + 1] == ["that"] and k == at + 1:
-            return at
-        item = self._add("rel", at, k + len(phrase))
-        item.phrase, item.explicit = lex.RELATION_PHRASES[phrase], True
-        return k + len(phrase)
-
     def _relation(self, at: int) -> int:
         word = self._words[at]
         phrase = self._longest(at, lex.RELATION_PHRASES)
@@ -339,8 +281,7 @@ class Chunker(Lookahead):
         """Read ``inside`` at the end of a clause as ``inside it``."""
         for phrase in fixed.HERE:
             end = at + len(phrase)
-            last = end >= len(self._words) or self._words[end] in (".", ",", ";", "!", "?", "and", "then")
-            if self._has(at, phrase) and last and self._after_noun():
+            if self._has(at, phrase) and self._clause_ends(end) and self._after_noun():
                 item = self._add("rel", at, end)
                 item.phrase = lex.RELATION_PHRASES.get(phrase, lex.RELATION_PHRASES[phrase[:1]])
                 self._add("np", at, end).np = NounPhrase("pronoun", "it", tokens=(at, end))
@@ -351,9 +292,13 @@ class Chunker(Lookahead):
         phrase = self._longest(at, lex.SIDE_PHRASES)
         if phrase is None:
             return at
-        item = self._add("side", at, at + len(phrase))
-        item.side = lex.SIDE_PHRASES[phrase]
-        return at + len(phrase)
+        end = at + len(phrase)
+        if "its" in phrase and not self._shifting():
+            self._add("rel", at, end).phrase = lex.RelationPhrase(lex.SIDE_PHRASES[phrase])
+            self._add("np", at, end).np = NounPhrase("pronoun", "it", tokens=(at, end))
+            return end
+        self._add("side", at, end).side = lex.SIDE_PHRASES[phrase]
+        return end
 
     def _noun_phrase(self, at: int) -> int:
         if at + 1 < len(self._words) and self._words[at + 1] in fixed.MEASURES:

@@ -67,6 +67,8 @@ class ClauseReader(ArgumentReader):
                 subjects, fronted = [], []
             elif item.kind == "rel":
                 place = self._place()
+                joined = self._items[self._at - 3].kind == "conn" if self._at > 2 else False
+                place.of = len(fronted) - 1 if not joined else -1
                 if subjects and not self._verb_next():
                     place.of = -1
                 if place.targets:
@@ -187,7 +189,7 @@ class ClauseReader(ArgumentReader):
         elif subjects:
             self._describe(subjects, fronted)
         else:
-            clause.places += fronted
+            clause.places = [*fronted, *clause.places]
         end = self._items[self._at - 1].tokens[1]
         clause.tokens = (first, end)
         return clause

@@ -33,9 +33,12 @@ class Compiler(Pouring):
                 if np.kind == "object":
                     self.talk.mention([e for e in self.talk.resolve(np) if isinstance(e, Entity)])
                     np.definite = True
-        for clause in clauses:
+        for k, clause in enumerate(clauses):
+            following = clauses[k + 1] if k + 1 < len(clauses) else None
             if clause.kind == "describe":
                 self._describe(clause)
+            elif clause.kind == "pour" and not clause.places and following is not None and following.kind == "pour":
+                self._pick(clause)
             else:
                 getattr(self, f"_{clause.kind}")(clause)
 
@@ -191,7 +194,7 @@ class Compiler(Pouring):
         if target.category == "mug_rack" and (goal.phrase.relation in ("on", "in", None)):
             self._hang_one(entity, target)
             return
-        relation = goal.phrase.relation or checks.default_goal(target.info)
+        relation = goal.phrase.relation or checks.default_goal(target.info, entity.info)
         relation = checks.settle(entity.info, relation, target.info)
         last = self.steps[-1] if self.steps else None
         if last == Step("place", entity, target, relation):

@@ -49,6 +49,9 @@ class Lookahead:
                 return False
         return False
 
+    def _clause_ends(self, at: int) -> bool:
+        return at >= len(self._words) or self._words[at] in (".", ",", ";", "!", "?", "and", "then")
+
     def _after_noun(self) -> bool:
         previous = self._previous()
         return previous is not None and previous.kind == "np"
@@ -56,6 +59,10 @@ class Lookahead:
     def _after_shift(self) -> bool:
         previous = self._previous()
         return previous is not None and previous.kind == "verb" and previous.frame in ("push", "pull")
+
+    def _shifting(self) -> bool:
+        """Return whether the last verb pushes or pulls, so that a side is the direction of its motion."""
+        return next((i.frame in ("push", "pull") for i in reversed(self.items) if i.kind in ("verb", "be")), False)
 
     def _starts_noun(self, at: int) -> bool:
         if at >= len(self._words):
@@ -79,6 +86,12 @@ class Lookahead:
     def _ordered(self) -> bool:
         """Return whether this clause began with *once*, *after* or *when*."""
         return len(self.items) > 1 and self.items[-2].kind == "order" and self.items[-2].word == "after"
+
+    def _ensured(self, at: int) -> bool:
+        """Return whether this sentence asks for a state: ``make sure the mug is on the plate``."""
+        start = max((k + 1 for k in range(at) if self._words[k] in ".;!?\n"), default=0)
+        said = self._words[start:at]
+        return "ensure" in said or any(said[k : k + 2] == ["make", "sure"] for k in range(len(said)))
 
     def _relation_at(self, at: int) -> bool:
         return self._longest(at, lex.RELATION_PHRASES) is not None

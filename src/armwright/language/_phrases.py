@@ -32,6 +32,8 @@ EXIST = (
 )
 IGNORED_PHRASES = (
     ("go", "ahead", "and"),
+    ("a", "bit"),
+    ("a", "little", "bit"),
     ("then", "stop"),
     ("and", "stop"),
     ("go", "ahead"),

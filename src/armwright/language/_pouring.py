@@ -18,13 +18,23 @@ class Pouring(Grounding):
     def _pour(self, clause: Clause) -> None:
         source = self._pour_source(clause)
         goals = self._pour_goals(clause.places)
+        below = self._below(source)
+        if not goals and below is not None:
+            return self._pour_into(source, [below])
         if not goals:
             raise UsageError("it is not said what to pour into.", hint="Say for example: … into the bowl.")
         self._locate_around(clause.places, [source], source=source, goals=goals)
         targets: list[Referent] = []
         for goal in goals:
             targets += self._targets(goal, [source], test=lambda e: checks.can_receive_pour(e.info))
-        self._pour_into(source, targets)
+        return self._pour_into(source, targets)
+
+    def _below(self, source: Entity) -> Entity | None:
+        """Return what the source is held over."""
+        last = self.steps[-1] if self.steps else None
+        if last is None or last.name != "hold" or last.object is not source or not isinstance(last.target, Entity):
+            return None
+        return last.target
 
     def _pour_goals(self, places: Sequence[Place]) -> list[Place]:
         """Return the phrases that say what to pour into: ``into``, else the first thing that has an opening."""

@@ -150,7 +150,8 @@ class Discourse:
         if phrase.head == "them":
             if self.group and not set(map(id, self.group)) & set(map(id, exclude)):
                 return [e for e in self.group if e in self.entities][: phrase.count or None]
-            return self._last(exclude, test, "them")
+            several = [e for e in self.salient if e not in exclude and test(e) and not e.info.static]
+            return several[-2:] if len(several) > 1 and not self.group else self._last(exclude, test, "them")
         if self.held is not None and self.held not in exclude and test(self.held):
             return [self.held]
         return self._last(exclude, test, "it")

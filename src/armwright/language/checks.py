@@ -30,8 +30,10 @@ def can_pour(info: CategoryInfo) -> bool:
     return "Pour Out" in info.regions and not info.static
 
 
-def default_goal(target: CategoryInfo) -> RelationName:
-    """Return what *to the X* means for X."""
+def default_goal(target: CategoryInfo, item: CategoryInfo | None = None) -> RelationName:
+    """Return what *to the X* means for X, and for an item that may be too large to go in."""
+    if item is not None and target.receives_in and not opening_fits(item, target):
+        return "next_to"
     if (target.receives_in and not target.static) or target.name in _STATIC_IN:
         return "in"
     return "on" if target.name in _FLAT else "next_to"

@@ -145,7 +145,7 @@ def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
     add("behind", "behind|in back of|at the back of|in the back of|to the back of|to the rear of|at the rear of")
     add(
         "next_to",
-        "next to|beside|besides|near|close to|near to|nearby|alongside|adjacent to|by|right next to|right beside|"
+        "next to|beside|besides|near|close to|near to|nearby|alongside|adjacent to|by|right next to|right beside|closest to|nearest|nearest to|"
         "at the side of|by the side of|close by|in the vicinity of|against|along|side by side with|around|at",
     )
     for side in ("left", "right"):
