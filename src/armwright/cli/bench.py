@@ -39,7 +39,7 @@ def bench(
     with progress("rollouts", request.total, quiet=json) as update:
         record = run_bench(request, folder, resume=resume, update=update)
     if json:
-        emit_json(record.model_dump(by_alias=True))
+        emit_json(record.to_json())
     else:
         typer.echo(format_table(record))
         typer.echo(f"record: {folder / 'result.json'}")

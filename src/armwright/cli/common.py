@@ -15,7 +15,9 @@ import typer
 
 from armwright.core.errors import UsageError
 
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random draw.", min=0)]
+# Episodes are numbered seed * 1,000,000 + index, which a dataset stores in 64 bits.
+MAX_SEED = 2**32 - 1
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random draw.", min=0, max=MAX_SEED)]
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder for the results.", file_okay=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result record, and nothing else, on stdout.")]
 RobotOption = Annotated[str, typer.Option("--robot", help="franka, kinova, sawyer, ur5e or xarm7.", show_default=True)]
@@ -35,8 +37,12 @@ def slug(text: str, *, limit: int = 40) -> str:
 
 
 def default_out(text: str, *, parent: str = "runs") -> Path:
-    """Return ``runs/<time>-<slug>``."""
-    return Path(parent) / f"{time.strftime('%Y%m%d-%H%M%S')}-{slug(text)}"
+    """Return ``runs/<time>-<slug>``, with a number where that exists already."""
+    first = Path(parent) / f"{time.strftime('%Y%m%d-%H%M%S')}-{slug(text)}"
+    path, number = first, 2
+    while path.exists():
+        path, number = first.with_name(f"{first.name}-{number}"), number + 1
+    return path
 
 
 def emit_json(record: Any) -> None:

@@ -56,7 +56,7 @@ def generate(
     with progress("episodes", n, quiet=json) as update:
         record = generate_dataset(request, folder, resume=resume, update=update)
     if json:
-        emit_json(record.model_dump(by_alias=True))
+        emit_json(record.to_json())
     else:
         extra = record.extra
         typer.echo(

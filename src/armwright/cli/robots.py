@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ def list_(json: JsonOption = False) -> None:
     """List the arms with their joints, reach, payload and gripper."""
     from armwright.robots.registry import load_spec, robot_names
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in robot_names():
         spec = load_spec(name)
         rows.append({

@@ -40,12 +40,13 @@ def run(
     )
     record = run_once(request, folder, progress=lambda text: say(text, quiet=json))
     if json:
-        emit_json(record.model_dump(by_alias=True))
+        emit_json(record.to_json())
     else:
         for stage in record.stages:
             mark = "ok  " if stage.ok else "FAIL"
             typer.echo(f"  {mark} {stage.name:<34} {stage.status:<18} {stage.detail}".rstrip())
         verdict = "success" if record.ok else "failed"
         typer.echo(f"{verdict} on {robot}, seed {seed}: {record.sim_s:.1f} s of motion in {record.wall_s:.1f} s")
-        typer.echo(f"report: {folder / 'report.html'}")
+        if "report" in record.files:
+            typer.echo(f"report: {record.files['report']}")
     raise typer.Exit(0 if record.ok else 1)

@@ -42,6 +42,9 @@ class UnknownNameError(UsageError):
         self.name = name
         self.nearest = tuple(shown)
 
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.kind, self.name, self.nearest)
+
 
 class MissingDependencyError(ArmwrightError):
     """An optional dependency is absent; the hint is the exact line that installs it."""

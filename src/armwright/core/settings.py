@@ -7,8 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from armwright.core.errors import UsageError
 
 RendererName = Literal["auto", "egl", "osmesa", "rays"]
 
@@ -51,5 +53,17 @@ class Settings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """Return the process's settings, read once."""
-    return Settings()
+    """Return the process's settings, read once.
+
+    Raises:
+        UsageError: An environment variable has a value that is not allowed.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).upper()
+        raise UsageError(
+            f"the environment variable {name if name in os.environ else 'ARMWRIGHT_' + name} is {first['input']!r}: "
+            f"{first['msg']}."
+        ) from error

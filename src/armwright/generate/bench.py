@@ -12,6 +12,7 @@ from typing import Any
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, UsageError
 from armwright.generate.journal import Journal
+from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import cores, episode_seed, run_in_order, watchdog
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
@@ -45,7 +46,7 @@ class BenchRequest:
     @property
     def total(self) -> int:
         """Number of rollouts in all."""
-        return len(self.sentences) * len(self.arms()) * len(self.grasps) * self.rollouts
+        return len(set(self.sentences)) * len(self.arms()) * len(set(self.grasps)) * self.rollouts
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,7 @@ def run_bench(
         raise UsageError("bench got no task.", hint='Give one or more with --task "SENTENCE".')
     arms = request.arms()
     parsed = {sentence: parse_sentence(sentence)[0] for sentence in request.sentences}
-    from armwright.affordance.registry import affordance_model
-    from armwright.grasping.sources import grasp_source
-    from armwright.robots.bake import baked_robot
-
-    affordance_model(request.affordance)
-    for name in request.grasps:
-        grasp_source(name)
+    check_names(robots=arms, grasps=request.grasps, affordance=request.affordance)
     identity = {
         "sentences": list(request.sentences),
         "robots": list(arms),
@@ -93,7 +88,21 @@ def run_bench(
         "affordance": request.affordance,
         "seed": request.seed,
     }
-    journal = Journal(out, identity, resume=resume)
+    with Journal(out, identity, resume=resume) as journal:
+        return _bench(request, arms, parsed, out, journal, update, started)
+
+
+def _bench(
+    request: BenchRequest,
+    arms: tuple[str, ...],
+    parsed: dict[str, ParsedTask],
+    out: Path,
+    journal: Journal,
+    update: Callable[..., None],
+    started: float,
+) -> ResultRecord:
+    from armwright.robots.bake import baked_robot
+
     for name in arms:
         baked_robot(name)
     done_keys = {entry["key"] for entry in journal.entries}
@@ -141,8 +150,8 @@ def run_bench(
 
 def _rollouts(request: BenchRequest, arms: tuple[str, ...], parsed: dict[str, ParsedTask]) -> Iterator[_Rollout]:
     for robot in arms:
-        for grasps in request.grasps:
-            for sentence in request.sentences:
+        for grasps in dict.fromkeys(request.grasps):
+            for sentence in dict.fromkeys(request.sentences):
                 for index in range(request.rollouts):
                     seed = episode_seed(request.seed, index)
                     yield _Rollout(sentence, parsed[sentence], robot, grasps, request.affordance, seed)
@@ -158,6 +167,7 @@ def _session(robot: str) -> Any:
 def _work(rollout: _Rollout) -> dict[str, Any]:
     from armwright.generate.episode import EpisodeRequest, run_episode
 
+    complied = False if any(query.role == "grasp" for query in rollout.parsed.queries) else None
     entry: dict[str, Any] = {
         "key": rollout.key,
         "order": [rollout.robot, rollout.grasps, rollout.sentence, rollout.seed],
@@ -166,7 +176,7 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "task": rollout.sentence,
         "seed": rollout.seed,
         "success": False,
-        "compliance": None,
+        "compliance": complied,
         "failed": None,
         "detail": "",
         "sim_s": 0.0,

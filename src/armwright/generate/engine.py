@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError
 from armwright.generate.journal import Journal
+from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import EpisodeTimeoutError, cores, episode_seed, run_in_order, watchdog
 from armwright.recording.result import ResultRecord, collect_versions
@@ -78,9 +79,20 @@ def generate_dataset(
     started = time.perf_counter()
     if request.engine != "local":
         raise UnknownNameError("engine", request.engine, ("local",))
-    _check_names(request)
+    check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
     parsed, _ = parse_sentence(request.sentence, model=request.model)
-    journal = Journal(out, request.identity(), resume=resume)
+    with Journal(out, request.identity(), resume=resume) as journal:
+        return _generate(request, parsed, out, journal, update, started)
+
+
+def _generate(
+    request: GenerateRequest,
+    parsed: ParsedTask,
+    out: Path,
+    journal: Journal,
+    update: Callable[..., None],
+    started: float,
+) -> ResultRecord:
     from armwright.robots.bake import baked_robot
 
     baked_robot(request.robot)  # once, before workers ask for it
@@ -132,16 +144,6 @@ def generate_dataset(
     return record
 
 
-def _check_names(request: GenerateRequest) -> None:
-    from armwright.affordance.registry import affordance_model
-    from armwright.grasping.sources import grasp_source
-    from armwright.robots.registry import load_spec
-
-    load_spec(request.robot)
-    affordance_model(request.affordance)
-    grasp_source(request.grasps)
-
-
 @lru_cache(maxsize=2)
 def _session(robot: str) -> Any:
     from armwright.generate.session import Session
@@ -191,8 +193,3 @@ def _work(task: _Task) -> dict[str, Any]:
         entry["failed"] = f"{type(error).__name__}: {error.args[0]}"
     entry["wall_s"] = time.perf_counter() - started
     return entry
-
-
-def with_workers(request: GenerateRequest, workers: int) -> GenerateRequest:
-    """Return the request with another number of workers."""
-    return replace(request, workers=workers)

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,6 +25,12 @@ SEEDS_PER_RUN = 1_000_000
 
 class EpisodeTimeoutError(ArmwrightError):
     """An episode ran into the watchdog."""
+
+    exit_code = 1
+
+
+class WorkerDiedError(ArmwrightError):
+    """A worker process ended without an answer."""
 
     exit_code = 1
 
@@ -87,6 +94,9 @@ def run_in_order(
         next_task: Number of tasks under way -> the next task, or None to wait (or to end, when none is under way).
         done: Called in this process with each result.
         workers: Processes; 1 works here.
+
+    Raises:
+        WorkerDiedError: A worker was killed, e.g. for want of memory.
     """
     if workers <= 1:
         while (task := next_task(0)) is not None:
@@ -104,6 +114,11 @@ def run_in_order(
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 done(future.result())
+    except BrokenProcessPool as error:
+        raise WorkerDiedError(
+            "a worker process was killed; the system may have run out of memory.",
+            hint="What was finished is kept: go on with --resume, perhaps with fewer --workers.",
+        ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in list((pool._processes or {}).values()):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from armwright.core.errors import UsageError
+from armwright.core.errors import SceneError, UsageError
 from armwright.core.files import ensure_writable
 from armwright.generate.episode import Episode, EpisodeRequest, run_episode
+from armwright.generate.journal import REQUEST
+from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence, parsed_record
 from armwright.generate.record import CAMERAS, FPS, camera_images, dataset_schema, episode_data
 from armwright.generate.session import Session
@@ -17,6 +20,8 @@ from armwright.recording.lerobot import DatasetWriter
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
 from armwright.recording.video import side_by_side, write_video
 
+# The dataset grows under this name, so that a killed run leaves nothing that a second try would stumble over.
+_UNFINISHED = ".dataset-unfinished"
 _PARSED = ("objects", "relations", "primitives", "queries", "not_understood", "assumptions")
 
 
@@ -36,15 +41,18 @@ class RunRequest:
 def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] = lambda text: None) -> ResultRecord:
     """Run a sentence once and write ``report.html``, ``episode.mp4``, ``result.json`` and ``dataset/``.
 
+    Where no scene could be solved there is only ``result.json``, whose one stage says why.
+
     Raises:
         UsageError: Wrong names or a sentence that asks for something impossible.
         OutputError: The folder cannot be written.
-        SceneError: No scene could be solved.
     """
     started = time.perf_counter()
+    check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
     parsed, use = parse_sentence(request.sentence, model=request.model)
-    if (out / "result.json").exists():
-        raise UsageError(f"{out} already holds a result.", hint="Choose another folder with --out.")
+    for name in ("result.json", "dataset", REQUEST):
+        if (out / name).exists():
+            raise UsageError(f"{out} already holds a result ({name}).", hint="Choose another folder with --out.")
     ensure_writable(out)
     for text in parsed.assumptions:
         progress(f"assumed: {text}")
@@ -52,12 +60,18 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
         progress(f"not understood: {text!r}")
     session = Session.open(request.robot, progress=progress)
     wanted = EpisodeRequest(parsed, request.seed, grasps=request.grasps, affordance=request.affordance)
-    episode = run_episode(session, wanted)
-    files = {"report": str(out / "report.html")}
-    writer = DatasetWriter(out / "dataset", dataset_schema(session, images=request.images))
+    try:
+        episode = run_episode(session, wanted)
+    except SceneError as error:
+        record = _no_scene(request, str(error), parsed_record(parsed, use), wall_s=time.perf_counter() - started)
+        record.write(out / "result.json")
+        return record
+    unfinished = out / _UNFINISHED
+    shutil.rmtree(unfinished, ignore_errors=True)
+    files = {"report": str(out / "report.html"), "dataset": str(out / "dataset")}
+    writer = DatasetWriter(unfinished, dataset_schema(session, images=request.images))
     writer.add_episode(episode_data(session, episode, images=request.images))
     writer.finalize()
-    files["dataset"] = str(out / "dataset")
     if request.images:
         since = episode.times_s[0][0] - 1e-9
         streams = [camera_images(episode, name, since) for name in CAMERAS]
@@ -68,6 +82,7 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
 
     write_episode_report(out / "report.html", session, episode, record, images=request.images)
     record = record.model_copy(update={"wall_s": time.perf_counter() - started})
+    unfinished.rename(out / "dataset")
     record.write(out / "result.json")
     return record
 
@@ -97,14 +112,34 @@ def _record(
         versions=collect_versions(),
         files=files,
         extra={
-            "sentence": request.sentence,
-            "grasps": request.grasps,
-            "affordance": request.affordance,
-            "scene_source": "oracle",
-            "parsed": {key: parsed[key] for key in _PARSED},
+            **_extra(request, parsed),
             "scene": episode.scene.model_dump(mode="json", by_alias=True),
             "compliance_shares": dict(episode.graded.shares),
             "draws": episode.draws,
             "rejected_draws": episode.rejected,
         },
     )
+
+
+def _no_scene(request: RunRequest, reason: str, parsed: dict[str, object], *, wall_s: float) -> ResultRecord:
+    return ResultRecord(
+        command="run",
+        ok=False,
+        stages=(StageRecord(name="scene", ok=False, status="no_scene", detail=reason),),
+        seed=request.seed,
+        robot=request.robot,
+        success=False,
+        wall_s=wall_s,
+        versions=collect_versions(),
+        extra=_extra(request, parsed),
+    )
+
+
+def _extra(request: RunRequest, parsed: dict[str, object]) -> dict[str, object]:
+    return {
+        "sentence": request.sentence,
+        "grasps": request.grasps,
+        "affordance": request.affordance,
+        "scene_source": "oracle",
+        "parsed": {key: parsed[key] for key in _PARSED},
+    }
