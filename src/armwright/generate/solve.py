@@ -13,15 +13,19 @@ from armwright.assets.footprint import Footprint
 from armwright.assets.library import Library
 from armwright.assets.model import ObjectModel
 from armwright.assets.placement import TableBounds, placements
-from armwright.assets.scene import ObjectSpec, ParsedTask, PoseSpec, SceneSpec
+from armwright.assets.scene import ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
 from armwright.robots.spec import RobotSpec
+from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
+from armwright.tasks.predicates import relation_holds
 
 # Instances of a category that scenes draw from; a finite pool lets workers keep compiled scenes.
 INSTANCES = 24
-MAX_DRAWS = 400
+# Poses drawn before a scene is given up; the usual one takes one draw per object.
+MAX_DRAWS = 2000
+DRAWS_PER_OBJECT = 12
 # Room for an open finger between any two things.
 MARGIN_M = 0.025
 # Things larger than this stand at the side and face the arm, so that the work area stays free.
@@ -111,12 +115,12 @@ def solve_scene(
     draws = 0
     order = _order(parsed, models)
     reference = {p.object: p for p in parsed.primitives if p.target}
-    for _ in range(MAX_DRAWS):
+    while draws < MAX_DRAWS:
         poses: dict[str, Pose] = {}
         prints: dict[str, Footprint] = {}
         failed = ""
         for node in order:
-            for _ in range(12):
+            for _ in range(DRAWS_PER_OBJECT):
                 draws += 1
                 pose = _propose(node, parsed, models, poses, rng, space)
                 reason = _refuse(node, pose, models, poses, prints, parsed, reach, space)
@@ -148,12 +152,14 @@ def solve_scene(
 
 def _order(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> list[ObjectSpec]:
     """Supports before what stands on them, large before small, references before what is moved."""
-    above = {r.subject: r.object for r in parsed.scene.relations}
+    references: dict[str, list[str]] = {}
+    for relation in parsed.scene.relations:
+        references.setdefault(relation.subject, []).append(relation.object)
 
     def depth(object_id: str, seen: frozenset[str] = frozenset()) -> int:
         if object_id in seen:
             raise SceneError(f"the relations around {object_id} go in a circle.", hint="Say where one of them stands.")
-        return 1 + depth(above[object_id], seen | {object_id}) if object_id in above else 0
+        return max((1 + depth(r, seen | {object_id}) for r in references.get(object_id, ())), default=0)
 
     def size(object_id: str) -> float:
         low, high = models[object_id].bounds_m
@@ -177,8 +183,9 @@ def _propose(
 ) -> Pose | None:
     model = models[node.id]
     bottom = -float(model.bounds_m[0][2])
-    relation = next((r for r in parsed.scene.relations if r.subject == node.id), None)
-    if relation is not None:
+    relations = _relations_of(node.id, parsed)
+    if relations:
+        relation = relations[0]
         found = placements(
             model,
             models[relation.object],
@@ -204,6 +211,29 @@ def _propose(
         return Pose.from_yaw([*xy, bottom], yaw)
     xy = _polar(rng.uniform(space.near_m, space.far_m), rng.uniform(*space.spread_rad))
     return Pose.from_yaw([*xy, bottom], rng.uniform(-np.pi, np.pi) if not category_info(node.category).static else 0.0)
+
+
+def _relations_of(object_id: str, parsed: ParsedTask) -> list[Relation]:
+    """Return what the scene says of an object; what carries it comes first."""
+    found = [r for r in parsed.scene.relations if r.subject == object_id]
+    return sorted(found, key=lambda r: r.relation not in ("on", "in"))
+
+
+def _carriers(object_id: str, parsed: ParsedTask) -> set[str]:
+    """Return what an object is placed against and whatever carries that."""
+    found: set[str] = set()
+    relations = _relations_of(object_id, parsed)
+    while relations and relations[0].object not in found:
+        found.add(relations[0].object)
+        relations = [r for r in _relations_of(relations[0].object, parsed) if r.relation in ("on", "in")]
+    return found
+
+
+def _holds(relation: Relation, pose: Pose, models: Mapping[str, ObjectModel], poses: Mapping[str, Pose]) -> bool:
+    """Say whether a relation beside the one that the pose was drawn for holds as well; what carries what is given."""
+    stand = {relation.subject: pose, relation.object: poses[relation.object]}
+    seen = {k: ObjectEvidence(p, 0.0, 0.0, frozenset({TABLE}), False, False, models[k]) for k, p in stand.items()}
+    return relation_holds(Evidence(seen, Pose()), relation.subject, relation.relation, relation.object).ok
 
 
 def _side(node: ObjectSpec, parsed: ParsedTask) -> bool:
@@ -232,7 +262,10 @@ def _refuse(
     mine = Footprint.from_model(models[node.id], pose)
     if not TableBounds(space.x_m, space.y_m).contains(mine.outline_m):
         return "off the table"
-    carried = {r.object for r in parsed.scene.relations if r.subject == node.id}
+    relations = _relations_of(node.id, parsed)
+    if not all(_holds(relation, pose, models, poses) for relation in relations[1:]):
+        return "the relations do not hold together"
+    carried = _carriers(node.id, parsed)
     for other, other_print in prints.items():
         if other not in carried and mine.overlaps(other_print, margin_m=MARGIN_M):
             return "overlap"
