@@ -9,6 +9,10 @@ HOLDING = ("contains", "containing", "holds", "holding", "has")
 """Verbs whose object is in or on their subject."""
 
 
+SINGULAR = frozenset(("is", "'s", "sits", "stands", "lies", "rests", "hangs"))
+"""Verbs by which a relative clause is about one thing."""
+
+
 def things(phrase: NounPhrase) -> list[NounPhrase]:
     """Return the phrase if it names a whole object: it is there even if nothing shall be done with it."""
     return [phrase] if phrase.kind == "object" and phrase.part is None else []
@@ -70,7 +74,13 @@ class ArgumentReader:
         item = self._peek()
         assert item is not None and item.phrase is not None
         self._at += 1
-        place = Place(item.phrase, [], item.explicit, tokens=item.tokens)
+        place = Place(
+            item.phrase,
+            [],
+            item.explicit,
+            single=item.explicit and not SINGULAR.isdisjoint(item.word.split()),
+            tokens=item.tokens,
+        )
         following = self._peek()
         if following is not None and following.kind == "np" and following.np is not None:
             place.targets.append(following.np)
@@ -160,7 +170,11 @@ class ArgumentReader:
                 self._at += 1
                 holder = self._last_noun(clause)
                 contents = self._nouns()
-                self._describe(contents, [Place(RelationPhrase(None), holder)])
+                relation = RelationPhrase(None)
+                if (rel := self._peek()) and rel.phrase is not None and self._own(self._peek(1)):
+                    relation = rel.phrase
+                    self._at += 2
+                self._describe(contents, [Place(relation, holder)])
             elif item.kind == "conn" and item.word in (",", "and"):
                 if not self._continues(clause):
                     return

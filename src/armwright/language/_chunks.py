@@ -187,7 +187,7 @@ class Chunker(CopulaReader):
                     return at
                 self._add("exist", at, at + len(phrase))
                 return at + len(phrase)
-        if self._words[at] in ("with", "without"):
+        if self._words[at] in ("with", "without") or (self._words[at] == "using" and self._using(at)):
             self._add("with", at, at + 1)
             return at + 1
         return at
@@ -197,6 +197,8 @@ class Chunker(CopulaReader):
         following = self._words[at + 1] if at + 1 < len(self._words) else ""
         if word in fixed.LOCATED and (end := self._located(at)) > at:
             return end
+        if word in fixed.LOCATED and word.endswith("ing") and self._after_be() and self._relation_at(at + 1):
+            return at + 1
         if word in fixed.BE and not self._imperative_be(at, word):
             return self._copula(at)
         if self._wishes(at):

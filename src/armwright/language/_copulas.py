@@ -12,6 +12,8 @@ class CopulaReader(Lookahead):
     """Reads forms of *be* and the verbs of position."""
 
     def _imperative_be(self, at: int, word: str) -> bool:
+        if word == "hangs":
+            return not (self._after_noun() and self._relation_at(at + 1))
         return word in ("stand", "sit", "rest", "rests") and not self._after_noun() and word in lex.VERBS
 
     def _copula(self, at: int) -> int:
@@ -44,7 +46,7 @@ class CopulaReader(Lookahead):
             previous.np.predicate = True
             return end + 1
         if (
-            self._words[at] in ("sits", "stands", "lies", "rests")
+            self._words[at] in ("sits", "stands", "lies", "rests", "hangs")
             or self._after_noun()
             or self._words[at] in ("is", "are")
         ):

@@ -82,7 +82,7 @@ class Grounding:
         previous: list[Referent] = list(subjects)
         for place in places:
             around: Sequence[Referent] = subjects if place.of < 0 else previous
-            movers = [e for e in around if isinstance(e, Entity)]
+            movers = [e for e in around if isinstance(e, Entity)][-1 if place.single else 0 :]
             targets: list[Referent] = []
             for np in place.targets:
                 if not self._known(np):
@@ -95,7 +95,11 @@ class Grounding:
                 for target in targets if len(targets) != len(movers) else [targets[k]]:
                     self._relate(mover, place, target)
             previous = targets
-            self.talk.mention([t for t in targets if isinstance(t, Entity)])
+            named = [t for t in targets if isinstance(t, Entity)]
+            if describing:
+                self.talk.mention(named)
+            else:
+                self.talk.note(named)
 
     def _locate_around(
         self, places: Sequence[Place], subjects: Sequence[Entity], *, source: Entity, goals: Sequence[Place]
@@ -160,6 +164,7 @@ class Grounding:
                 self._hold_by(found[-1:], np.part)
         if clause.region is not None and clause.region.part:
             self._hold_by(found, clause.region.part)
+        self.talk.mention(found)
         return found
 
     def _everything(self, clause: Clause, test: Test) -> list[Entity]:
@@ -245,12 +250,12 @@ class Grounding:
         return False
 
     def _after_goal(self, goal: Place, after: Sequence[Place], objects: Sequence[Entity]) -> None:
-        kept = []
+        kept: list[Place] = []
         for place in after:
             if place.phrase.source:
                 self._locate(objects, [place])
             elif not any(np.kind == "surface" for np in place.targets):
-                place.of = -1
+                place.of = place.of if kept and place.explicit else -1
                 kept.append(place)
         if kept:
             targets = [t for np in goal.targets for t in self.talk.resolve(np, exclude=objects)]

@@ -112,6 +112,7 @@ class Place:
         explicit: It belongs to the noun before it (``the can that is on the shelf``).
         of: Which noun phrase it follows: -1 the object, else the index of an earlier place.
         joined: It follows another one after a comma or *and*.
+        single: It is said of one thing (``the mug and the bowl that is on the tray``): of the last.
         tokens: Token span.
     """
 
@@ -120,6 +121,7 @@ class Place:
     explicit: bool = False
     of: int = -1
     joined: bool = False
+    single: bool = False
     tokens: tuple[int, int] = (0, 0)
 
 

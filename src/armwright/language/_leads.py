@@ -11,7 +11,7 @@ _ASKING = lex.bag(
     "wonder wondering hope hoping wish expect expected ask asked asks asking tell told tells order command commanded "
     "instruct instructed request requested supposed meant important necessary favor favour kind kindness enough mind "
     "bother trouble pleasure user operator person my our love loved if prefer preferred have get getting had "
-    "glad happy ideally basically objective purpose next step action thing idea time assist mean see it"
+    "glad happy ideally basically objective purpose next step action thing idea time assist mean see plan m it"
 )
 """Words that only ask, in a stretch before the verb."""
 _CAUSING = lex.bag("have get make let ask tell want need like expect command instruct order request prefer")

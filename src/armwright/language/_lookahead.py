@@ -56,6 +56,15 @@ class Lookahead:
         previous = self._previous()
         return previous is not None and previous.kind == "np"
 
+    def _using(self, at: int) -> bool:
+        """Return whether *using* follows what shall be filled: the thing to pour from comes next."""
+        poured = any(item.frame in ("pour", "fill") for item in self.items[-6:])
+        return self._after_noun() and poured and not self._part_ahead(at + 1)
+
+    def _after_be(self) -> bool:
+        previous = self._previous()
+        return previous is not None and previous.kind == "be"
+
     def _after_shift(self) -> bool:
         previous = self._previous()
         return previous is not None and previous.kind == "verb" and previous.frame in ("push", "pull")

@@ -33,6 +33,9 @@ EXIST = (
 IGNORED_PHRASES = (
     ("go", "ahead", "and"),
     ("a", "bit"),
+    ("if", "you", "don", "t", "mind"),
+    ("if", "you", "do", "not", "mind"),
+    ("if", "you", "please"),
     ("a", "little", "bit"),
     ("then", "stop"),
     ("and", "stop"),
@@ -145,8 +148,10 @@ HERE = (
     ("beside",),
 )
 """Relations that may stand alone: to the thing last spoken of."""
-BE = lex.bag("is are was were be being been sits stands lies rests sit stand lie stays remains located")
-LOCATED = lex.bag("standing sitting lying resting located placed positioned situated found currently that which")
+BE = lex.bag("is are was were be being been sits stands lies rests hangs sit stand lie stays remains located")
+LOCATED = lex.bag(
+    "hanging leaning standing sitting lying resting located placed positioned situated found currently that which"
+)
 REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
 NEGATIONS = lex.bag("not never without avoid avoiding except don t or neither nor") | {"n't"}
 RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}

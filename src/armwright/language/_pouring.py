@@ -65,26 +65,26 @@ class Pouring(Grounding):
             self.talk.mention([target])
         self.talk.mention([source])
 
-    def _pour_source(self, clause: Clause) -> Entity:
+    def _pour_source(self, clause: Clause, *, exclude: Sequence[Entity] = ()) -> Entity:
         named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
         sources = [np for p in clause.places if p.phrase.source for np in p.targets]
         for np in [*sources, *named]:
-            found = self.talk.resolve(np, test=pours)
+            found = self.talk.resolve(np, exclude=exclude, test=pours)
             if found and isinstance(found[0], Entity):
                 if np.part and np.part != "lid":
                     self._hold_by(found[:1], np.part)  # type: ignore[arg-type]
                 if clause.region is not None and clause.region.part:
                     self._hold_by(found[:1], clause.region.part)  # type: ignore[arg-type]
                 return found[0]
-        if self.talk.held is not None:
+        if self.talk.held is not None and self.talk.held not in exclude:
             return self.talk.held
-        known = [e for e in self.talk.salient if checks.can_pour(e.info)]
+        known = [e for e in self.talk.salient if checks.can_pour(e.info) and e not in exclude]
         if known:
             return known[-1]
         raise UsageError("it is not said what to pour from.", hint="Say for example: pour the kettle into the bowl.")
 
     def _fill(self, clause: Clause) -> None:
         receivers = self._entities(clause, action="fill")
-        source = self._pour_source(Clause("pour", places=clause.places))
+        source = self._pour_source(Clause("pour", places=clause.places), exclude=receivers)
         self._locate_around(clause.places, receivers, source=source, goals=())
         self._pour_into(source, receivers)

@@ -89,6 +89,10 @@ class Discourse:
         if len(entities) > 1:
             self.group = list(entities)
 
+    def note(self, entities: Sequence[Entity]) -> None:
+        """Make entities known as where something is: the least likely to be meant by *it*."""
+        self.salient[:0] = [entity for entity in entities if entity not in self.salient]
+
     def create(self, category: str, attributes: dict[str, str], head: str, *, described: bool = False) -> Entity:
         """Add a thing to the scene.
 

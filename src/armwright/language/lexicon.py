@@ -145,7 +145,8 @@ def _relation_table() -> dict[tuple[str, ...], RelationPhrase]:
     add("behind", "behind|in back of|at the back of|in the back of|to the back of|to the rear of|at the rear of")
     add(
         "next_to",
-        "next to|beside|besides|near|close to|near to|nearby|alongside|adjacent to|by|right next to|right beside|closest to|nearest|nearest to|"
+        "next to|beside|besides|near|close to|near to|nearby|alongside|adjacent to|by|right next to|right beside|"
+        "closest to|nearest|nearest to|"
         "at the side of|by the side of|close by|in the vicinity of|against|along|side by side with|around|at",
     )
     for side in ("left", "right"):
@@ -328,7 +329,8 @@ IGNORED = bag(
     "goal instruction assignment mission ensure that which who has have been being was were once up down "
     "away back along together help using use sir friend dear yourself only properly immediately straight "
     "very really quite some any at all in order there here ready begin start by off out over on such way "
-    "as well firmly tightly securely own currently already this these those both then and new same"
+    "as well firmly tightly securely own currently already this these those both then and new same "
+    "perhaps maybe someone somebody"
 )
 """Words that may stand anywhere without changing what is asked."""
 
