@@ -69,7 +69,7 @@ class Pouring(Grounding):
         named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
         sources = [np for p in clause.places if p.phrase.source for np in p.targets]
         for np in [*sources, *named]:
-            found = self.talk.resolve(np, exclude=exclude, test=pours)
+            found = self.talk.resolve(np, exclude=exclude if np.kind == "pronoun" else (), test=pours)
             if found and isinstance(found[0], Entity):
                 if np.part and np.part != "lid":
                     self._hold_by(found[:1], np.part)  # type: ignore[arg-type]
