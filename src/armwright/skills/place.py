@@ -59,12 +59,15 @@ def tool_goals(
 
 def usable_for(
     ctx: SkillContext, object_id: str, target: str | None, relation: RelationName, *, gap_m: float
-) -> Usable:
+) -> Usable | None:
     """Return a test of grasps: can the object, held so, be brought to any of its placements?
 
-    The world is taken without the object at its old place, and with it in the hand.
+    The world is taken without the object at its old place, and with it in the hand. Where there is no placement at
+    all no grasp is better than another: None, and the placing itself says what is missing.
     """
     poses = placement_poses(ctx, object_id, target, relation, stand=ctx.scene.pose_world(object_id))
+    if not poses:
+        return None
     spec = ctx.scene.world_spec(exclude=(object_id,))
 
     def usable(pose_tool_object: Pose) -> bool:
