@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,22 +17,25 @@ Array = NDArray[np.float64]
 
 def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the Hamilton product ``a * b`` of quaternions wxyz, (..., 4) float."""
-    aw, ax, ay, az = np.moveaxis(np.asarray(a, float), -1, 0)
-    bw, bx, by, bz = np.moveaxis(np.asarray(b, float), -1, 0)
-    return np.stack(
-        [
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ],
-        axis=-1,
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.ndim == second.ndim == 1:
+        return np.array(_hamilton(*first.tolist(), *second.tolist()))
+    return np.stack(_hamilton(*np.moveaxis(first, -1, 0), *np.moveaxis(second, -1, 0)), axis=-1)
+
+
+def _hamilton(aw: Any, ax: Any, ay: Any, az: Any, bw: Any, bx: Any, by: Any, bz: Any) -> tuple[Any, ...]:
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
     )
 
 
 def quat_to_matrix(quat_wxyz: ArrayLike) -> Array:
     """Return the (3, 3) rotation matrix of a unit quaternion wxyz."""
-    w, x, y, z = np.asarray(quat_wxyz, float)
+    # Python's floats: NumPy's scalars cost several times as much, and poses are turned very often.
+    w, x, y, z = np.asarray(quat_wxyz, float).tolist()
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -41,20 +47,19 @@ def quat_to_matrix(quat_wxyz: ArrayLike) -> Array:
 
 def matrix_to_quat(rotation: ArrayLike) -> Array:
     """Return the unit quaternion wxyz (w >= 0) of a (3, 3) rotation matrix."""
-    m = np.asarray(rotation, float)
-    trace = float(np.trace(m))
-    candidates = np.array([trace, m[0, 0], m[1, 1], m[2, 2]])
-    k = int(np.argmax(candidates))
-    if k == 0:
-        q = np.array([1 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
-    elif k == 1:
-        q = np.array([m[2, 1] - m[1, 2], 1 + 2 * m[0, 0] - trace, m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]])
-    elif k == 2:
-        q = np.array([m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], 1 + 2 * m[1, 1] - trace, m[1, 2] + m[2, 1]])
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.asarray(rotation, float).tolist()
+    trace = xx + yy + zz
+    largest = max(trace, xx, yy, zz)
+    if largest == trace:
+        q = (1 + trace, zy - yz, xz - zx, yx - xy)
+    elif largest == xx:
+        q = (zy - yz, 1 + 2 * xx - trace, xy + yx, xz + zx)
+    elif largest == yy:
+        q = (xz - zx, xy + yx, 1 + 2 * yy - trace, yz + zy)
     else:
-        q = np.array([m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1 + 2 * m[2, 2] - trace])
-    q = np.asarray(q / np.linalg.norm(q))
-    return -q if q[0] < 0 else q
+        q = (yx - xy, xz + zx, yz + zy, 1 + 2 * zz - trace)
+    unit = np.array(q) / (math.copysign(1.0, q[0]) * math.sqrt(sum(v * v for v in q)))
+    return np.asarray(unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +80,9 @@ class Pose:
     def __post_init__(self) -> None:
         p = np.array(self.position_m, dtype=np.float64)
         q = np.array(self.quat_wxyz, dtype=np.float64)
-        if p.shape != (3,) or q.shape != (4,) or not (np.isfinite(p).all() and np.isfinite(q).all()):
+        if p.shape != (3,) or q.shape != (4,) or not all(map(math.isfinite, (*p.tolist(), *q.tolist()))):
             raise UsageError(f"a pose needs 3 finite metres and 4 finite quaternion values, got {p!r} and {q!r}.")
-        norm = float(np.linalg.norm(q))
+        norm = math.sqrt(sum(v * v for v in q.tolist()))
         if norm < 1e-9:
             raise UsageError("a pose's quaternion wxyz must not be zero.")
         q /= norm
@@ -105,10 +110,12 @@ class Pose:
         half = 0.5 * yaw_rad
         return cls(np.asarray(position_m, float), np.array([np.cos(half), 0.0, 0.0, np.sin(half)]))
 
-    @property
+    @cached_property
     def rotation(self) -> Array:
-        """The (3, 3) rotation matrix."""
-        return quat_to_matrix(self.quat_wxyz)
+        """The (3, 3) rotation matrix, read-only."""
+        matrix = quat_to_matrix(self.quat_wxyz)
+        matrix.setflags(write=False)
+        return matrix
 
     @property
     def yaw_rad(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
     obstacles: list[Obstacle] = []
     names: set[str] = set()
     if TABLE not in skipped:
-        obstacles.append(Obstacle(TABLE, pose_base_world, (_table_hull(world.table),)))
+        obstacles.append(Obstacle(TABLE, pose_base_world, _table_hulls(world.table)))
     if TABLE in wanted:
         names.add(TABLE)
     for object_id, model in world.objects.items():
@@ -141,8 +142,9 @@ def _moved(points: Array, normals: Array, rows: np.ndarray, pose: Pose) -> tuple
     return points, normals
 
 
-def _table_hull(table: TableShape) -> Array:
+@lru_cache(maxsize=16)
+def _table_hulls(table: TableShape) -> tuple[Array, ...]:
+    """Return the table's one hull: the same arrays every time, for those who know shapes by identity."""
     (x, y), (hx, hy) = table.center_m, table.half_extents_m
-    return np.array(
-        [[x + sx * hx, y + sy * hy, z] for sx in (-1, 1) for sy in (-1, 1) for z in (0.0, -table.thickness_m)]
-    )
+    corners = [[x + sx * hx, y + sy * hy, z] for sx in (-1, 1) for sy in (-1, 1) for z in (0.0, -table.thickness_m)]
+    return (np.array(corners),)

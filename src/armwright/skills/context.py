@@ -99,6 +99,15 @@ class GraspTrace:
     chosen: int = -1
 
 
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """Spheres that stand for an object in the hand, in its frame, and the points that they were made from."""
+
+    points_m: Array
+    center_m: Array
+    radius_m: Array
+
+
 class PathVerifier(Protocol):
     """An independent judge of joint paths, such as `planning.verify.Verifier`."""
 
@@ -133,6 +142,7 @@ class SkillContext:
     options: SkillOptions = field(default_factory=SkillOptions)
     held: Held | None = None
     traces: list[GraspTrace] = field(default_factory=list)
+    covers: dict[str, Cover] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 

@@ -22,18 +22,18 @@ def pose_tool_pads(gripper: GripperSpec, gap_m: float) -> Pose:
     return Pose(np.array([0.0, 0.0, pads_z_m(gripper, gap_m)]))
 
 
-def attached_spheres(points_tool_m: Array, normals_tool: Array, *, radius_m: float = 0.006) -> tuple[Array, Array]:
-    """Cover a held object with spheres that touch its surface from inside.
+def covering_spheres(points_m: Array, normals: Array, *, radius_m: float = 0.006) -> tuple[Array, Array]:
+    """Cover an object with spheres that touch its surface from inside.
 
     Args:
-        points_tool_m: (n, 3) surface points in the tool frame.
-        normals_tool: (n, 3) outward normals.
+        points_m: (n, 3) surface points.
+        normals: (n, 3) outward normals.
         radius_m: Radius; walls thinner than twice this are covered a little too thickly, on the safe side.
 
     Returns:
-        Centres (k, 3) and radii (k,) [m], thinned to about one per ``1.5 * radius_m`` cell.
+        Centres (k, 3), in the points' frame, and radii (k,) [m], thinned to about one per ``1.5 * radius_m`` cell.
     """
-    centers = points_tool_m - radius_m * normals_tool
+    centers = points_m - radius_m * normals
     cells = np.floor(centers / (1.5 * radius_m)).astype(np.int64)
     _, keep = np.unique(cells, axis=0, return_index=True)
     chosen = centers[np.sort(keep)]

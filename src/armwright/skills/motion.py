@@ -57,14 +57,16 @@ def _verified(ctx: SkillContext, path_rad: Array, *, near_target: bool) -> str:
         return ""
     started = time.perf_counter()
     world = ctx.planner.world
+    ignore = world.targets if near_target else frozenset()
     held = None
     if ctx.held is not None:
-        hulls = ctx.scene.model(ctx.held.object_id).root.hulls
-        held = [ctx.held.pose_tool_object.transform(hull) for hull in hulls]
+        own = ctx.held.object_id
+        held = [ctx.held.pose_tool_object.transform(hull) for hull in ctx.scene.model(own).root.hulls]
+        # The world as it was before the pick: the verifier keeps its model of that.
+        world = ctx.scene.world_spec()
+        ignore |= {o.name for o in world.obstacles if o.name.partition("/")[0] == own}
     verifier = ctx.verifier(world, ctx.planner.opening_m)
-    report = verifier.check_path(
-        path_rad, ignore=world.targets if near_target else frozenset(), attached=held, step_rad=VERIFY_STEP_RAD
-    )
+    report = verifier.check_path(path_rad, ignore=ignore, attached=held, step_rad=VERIFY_STEP_RAD)
     ctx.add_time("verify", time.perf_counter() - started)
     return "" if report.ok else report.detail
 

@@ -13,7 +13,7 @@ from armwright.core.pose import Pose
 from armwright.core.task import RelationName
 from armwright.skills.context import SkillContext
 from armwright.skills.motion import back_away, move_straight, move_to_any
-from armwright.skills.rank import Usable, attach
+from armwright.skills.rank import Usable, attach, known_opening
 
 # Candidate resting poses offered to the planner.
 PLACEMENTS = 12
@@ -120,7 +120,7 @@ def release(ctx: SkillContext) -> None:
     ctx.planner.detach()
     released = ctx.held.object_id if ctx.held is not None else None
     ctx.held = None
-    ctx.planner.set_opening(opening)
+    ctx.planner.set_opening(known_opening(opening, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(ctx.scene.world_spec(targets=(released,) if released else ()))
     back_away(ctx, ctx.options.retreat_m, direction_base=-state.pose_base_tool.rotation[:, 2], name="retreat")
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from armwright.core.pose import Array, Pose
 from armwright.grasping.types import GraspCandidate
 from armwright.planning.types import GraspEvaluation, PlanStatus
-from armwright.skills.context import GraspTrace, SkillContext
-from armwright.skills.frames import attached_spheres, pose_tool_pads
+from armwright.skills.context import Cover, GraspTrace, SkillContext
+from armwright.skills.frames import covering_spheres, pose_tool_pads
 
 # Pads that reach beyond the region may end up touching only what is beside it; such grasps come last.
 WHOLLY_ON_REGION = 0.995
@@ -122,14 +122,18 @@ def best_grasp(
 def attach(ctx: SkillContext, object_id: str, pose_tool_object: Pose) -> None:
     """Let the planner carry the object's shape with the tool."""
     cloud = ctx.scene.cloud(object_id)
-    centers, radii = attached_spheres(
-        pose_tool_object.transform(cloud.points_m), pose_tool_object.rotate(cloud.normals)
-    )
-    ctx.planner.attach(centers, radii)
+    known = ctx.covers.get(object_id)
+    if known is None or known.points_m is not cloud.points_m:
+        known = ctx.covers[object_id] = Cover(cloud.points_m, *covering_spheres(cloud.points_m, cloud.normals))
+    ctx.planner.attach(pose_tool_object.transform(known.center_m), known.radius_m)
+
+
+def known_opening(opening_m: float, widest_m: float) -> float:
+    """Return the gap rounded up to one of the few for which the planner keeps the hand's spheres [m]."""
+    return min(float(np.ceil(opening_m / OPENING_STEP_M - 1e-6)) * OPENING_STEP_M, widest_m)
 
 
 def _by_opening(candidates: Sequence[GraspCandidate], widest_m: float) -> list[tuple[float, NDArray[np.int64]]]:
     """Group candidates by the gap they approach with, rounded up to what the hand's spheres are worth telling apart."""
-    wanted = np.array([c.opening_m for c in candidates])
-    rounded = np.minimum(np.ceil(wanted / OPENING_STEP_M - 1e-6) * OPENING_STEP_M, widest_m)
+    rounded = np.array([known_opening(c.opening_m, widest_m) for c in candidates])
     return [(float(gap), np.flatnonzero(rounded == gap)) for gap in np.unique(rounded)]
