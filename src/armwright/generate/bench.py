@@ -142,6 +142,7 @@ def _bench(
             "summary": bench_summary(rows),
             "draws": sum(e["draws"] for e in entries),
             "rejected_draws": sum(e["rejected"] for e in entries),
+            "touched": sum(bool(e["touched"]) for e in entries),
         },
     )
     record.write(out / "result.json")
@@ -182,6 +183,7 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "sim_s": 0.0,
         "draws": 0,
         "rejected": 0,
+        "touched": [],
     }
     wanted = EpisodeRequest(rollout.parsed, rollout.seed, grasps=rollout.grasps, affordance=rollout.affordance)
     try:
@@ -200,6 +202,7 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "sim_s": episode.sim_s,
         "draws": episode.draws,
         "rejected": sum(episode.rejected.values()),
+        "touched": list(episode.graded.touched),
     }
 
 
@@ -219,5 +222,9 @@ def format_table(record: ResultRecord) -> str:
         f"all: {summary['both']} of {summary['n']} ({100 * summary['rate']:.1f} %, 95 % interval "
         f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f} %), success {summary['success']}, "
         f"compliance {summary['compliance']}"
+    )
+    lines.append(
+        f"the robot touched something it was not to move in {record.extra['touched']}; "
+        f"{record.extra['rejected_draws']} of {record.extra['draws']} pose draws were rejected"
     )
     return "\n".join(lines)

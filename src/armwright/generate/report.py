@@ -146,6 +146,8 @@ def _numbers(episode: Episode, record: ResultRecord) -> dict[str, str]:
         "Grasp source": episode.request.grasps,
         "Pose draws": f"{episode.draws}, {sum(episode.rejected.values())} rejected",
     }
+    if episode.graded.touched:
+        numbers["Also touched"] = ", ".join(episode.graded.touched)
     for object_id, share in episode.graded.shares.items():
         numbers[f"Contacts of {object_id} on the region"] = f"{100 * share:.0f} %"
     for name, seconds in sorted(episode.timing.items(), key=lambda kv: -kv[1]):

@@ -115,6 +115,7 @@ def _record(
             **_extra(request, parsed),
             "scene": episode.scene.model_dump(mode="json", by_alias=True),
             "compliance_shares": dict(episode.graded.shares),
+            "touched": list(episode.graded.touched),
             "draws": episode.draws,
             "rejected_draws": episode.rejected,
         },

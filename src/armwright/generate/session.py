@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from armwright.assets.library import Library, default_library
-from armwright.assets.scene import ParsedTask
 from armwright.core.pose import Array, Pose
 from armwright.generate.solve import Solved
 from armwright.planning.planner import Planner
@@ -86,10 +85,3 @@ def _look(z: Array) -> Array:
     x = np.cross(helper, z)
     x /= np.linalg.norm(x)
     return Pose.from_rotation(np.stack([x, np.cross(z, x), z], axis=1)).matrix()
-
-
-def describe(parsed: ParsedTask) -> str:
-    """Return the primitives as one line, for logs."""
-    return ", ".join(
-        f"{p.name} {p.object}" + (f" {p.relation} {p.target}" if p.target else "") for p in parsed.primitives
-    )

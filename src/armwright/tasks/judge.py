@@ -20,7 +20,9 @@ LIFT_WINDOW_M = 0.08
 
 
 class JudgedTruth(Truth, Protocol):
-    """What the judge reads besides the evidence: where the pads touch."""
+    """What the judge reads besides the evidence: where the pads touch, and what else the robot does."""
+
+    def robot_contacts(self) -> frozenset[str]: ...
 
     def pad_contacts(self, object_id: str) -> Mapping[str, Array]: ...
 
@@ -43,6 +45,7 @@ class Graded:
         stages: One per primitive.
         shares: Object -> share of the pads' contacts during its lift that lie on the queried parts.
         detail: Why it failed, empty if it did not.
+        touched: What the robot touched besides the objects it was to move (``table`` for the table).
     """
 
     success: bool
@@ -50,6 +53,7 @@ class Graded:
     stages: tuple[GradedStage, ...]
     shares: Mapping[str, float]
     detail: str = ""
+    touched: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -87,31 +91,31 @@ class EpisodeJudge:
         self._grasped = {q.object: q for q in queries if q.role == "grasp"}
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
-        self._last: Evidence | None = None
+        self._touched: set[str] = set()
 
     def observe(self, truth: JudgedTruth) -> None:
         """Take in the present state of the world."""
         if not self._up:
             first = observe(truth, self._models, self._base)
-            self._last = first
             for object_id, seen in first.objects.items():
                 self._up[object_id] = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
                 self._lifts[object_id] = _Lift(low_before_m=float(seen.low_m[2]))
             return
+        self._touched |= truth.robot_contacts()
         for object_id in self._grasped:
             self._watch_lift(truth, object_id)
 
     def finish(self, truth: Truth) -> Graded:
         """Grade the episode from the present state, after release and settling."""
         evidence = observe(truth, self._models, self._base)
-        self._last = evidence
         stages = tuple(GradedStage(p, self._judge(evidence, p, k)) for k, p in enumerate(self._primitives))
         failed = next((s.verdict for s in stages if not s.verdict.ok), None)
         picked = [p.object for p in self._primitives if p.name == "pick" and p.object in self._grasped]
         shares = {object_id: self._share(object_id) for object_id in picked}
         compliance = all(share >= COMPLIANCE_SHARE for share in shares.values()) if shares else None
         detail = "" if failed is None else f"{failed.predicate}: {failed.detail}"
-        return Graded(failed is None and bool(stages), compliance, stages, shares, detail)
+        touched = tuple(sorted(self._touched - {p.object for p in self._primitives}))
+        return Graded(failed is None and bool(stages), compliance, stages, shares, detail, touched)
 
     def _watch_lift(self, truth: JudgedTruth, object_id: str) -> None:
         lift = self._lifts[object_id]
