@@ -246,8 +246,12 @@ class ArgumentReader:
             if verb is not None and verb.kind in ("verb", "exist"):
                 return False
             assert item.np is not None
-            clause.places[-1].targets.append(item.np)
             self._at += ahead + 1
+            if clause.objects and all(place.explicit for place in clause.places):
+                self._describe(clause.objects, clause.places)
+                clause.objects, clause.places = [*clause.objects, item.np], []
+            else:
+                clause.places[-1].targets.append(item.np)
             return True
         return False
 

@@ -258,6 +258,9 @@ class Chunker(CopulaReader):
         if phrase is None:
             return at
         end = at + len(phrase)
+        previous = self._previous()
+        if phrase == ("off",) and previous is not None and previous.frame == "pick" and not previous.passive:
+            return end
         relation = lex.RELATION_PHRASES[phrase]
         following = self._words[end] if end < len(self._words) else ""
         if phrase == ("to",) and (

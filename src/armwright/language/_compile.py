@@ -97,6 +97,8 @@ class Compiler(Pouring):
             return self._lay_lid(objects[0], clause)
         if clause.word in ("leave", "leaving") and self.talk.held not in objects:
             return self._locate(objects, clause.places)
+        if clause.result in ("open", "closed") and not clause.places:
+            return self._act("open" if clause.result == "open" else "close", objects)
         if clause.result == "stacked":
             return self._pile(objects, None)
         if clause.result == "beside" and len(objects) == 2:

@@ -98,6 +98,7 @@ class Grounding:
             named = [t for t in targets if isinstance(t, Entity)]
             if describing:
                 self.talk.mention(named)
+                self.talk.grounds += named
             else:
                 self.talk.note(named)
 

@@ -10,12 +10,14 @@ from armwright.language import checks
 from armwright.language._grounding import Grounding, Step, pours
 from armwright.language._items import Clause, Place
 from armwright.language._referents import Entity, Referent
+from armwright.language.lexicon import RelationPhrase
 
 
 class Pouring(Grounding):
     """Compiles clauses of *pour* and *fill*."""
 
     def _pour(self, clause: Clause) -> None:
+        self._from_contents(clause)
         source = self._pour_source(clause)
         goals = self._pour_goals(clause.places)
         below = self._below(source)
@@ -28,6 +30,13 @@ class Pouring(Grounding):
         for goal in goals:
             targets += self._targets(goal, [source], test=lambda e: checks.can_receive_pour(e.info))
         return self._pour_into(source, targets)
+
+    def _from_contents(self, clause: Clause) -> None:
+        """Take ``the water in the kettle`` as ``the water from the kettle``, if it is said later what to pour into."""
+        first = clause.places[0] if len(clause.places) > 1 else None
+        contents = bool(clause.objects) and all(np.kind == "substance" for np in clause.objects)
+        if contents and first is not None and first.phrase == RelationPhrase("in"):
+            first.phrase, first.explicit = RelationPhrase("in", source=True), False
 
     def _below(self, source: Entity) -> Entity | None:
         """Return what the source is held over."""

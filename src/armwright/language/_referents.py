@@ -12,7 +12,7 @@ from armwright.language.checks import MAX_OBJECTS
 from armwright.language.lexicon import GENERIC_NOUNS
 
 _WIDER = {"cup": ("mug", "paper_cup"), "mug": ("cup",)}
-"""A word may refer back to a thing of these categories when nothing of its own was mentioned."""
+"""A word may mean the thing in the hand if it is of these categories and nothing of its own was mentioned."""
 _LOOSE_CUPS = ("cup", "teacup", "cups")
 
 
@@ -67,6 +67,7 @@ class Discourse:
         entities: In order of introduction.
         salient: In order of last mention.
         group: The last things mentioned together.
+        grounds: What things were described to be on, in or beside.
         held: What the hand holds.
         place: The last target.
         assumptions: Guesses to tell the user about.
@@ -76,6 +77,7 @@ class Discourse:
     entities: list[Entity] = field(default_factory=list)
     salient: list[Entity] = field(default_factory=list)
     group: list[Entity] = field(default_factory=list)
+    grounds: list[Entity] = field(default_factory=list)
     held: Entity | None = None
     place: Referent | None = None
     assumptions: list[str] = field(default_factory=list)
@@ -155,6 +157,8 @@ class Discourse:
             if self.group and not set(map(id, self.group)) & set(map(id, exclude)):
                 return [e for e in self.group if e in self.entities][: phrase.count or None]
             several = [e for e in self.salient if e not in exclude and test(e) and not e.info.static]
+            figures = [e for e in several if e not in self.grounds]
+            several = figures if len(figures) > 1 else several
             return several[-2:] if len(several) > 1 and not self.group else self._last(exclude, test, "them")
         if self.held is not None and self.held not in exclude and test(self.held):
             return [self.held]
@@ -248,9 +252,7 @@ class Discourse:
         named = [e for e in fitting if e.head.split()[-1:] == [phrase.head]]
         if named:
             return named[-1:]
-        wider = [e for e in fitting if e.category in _WIDER.get(category, ())]
-        described = [e for e in wider if e.described]
-        return described if len(described) == 1 else [e for e in wider if e is self.held]
+        return [e for e in fitting if e is self.held and e.category in _WIDER.get(category, ())]
 
     def refine(self, phrase: NounPhrase, *, taken: Sequence[Entity]) -> list[Entity]:
         """Give attributes to things described before: ``two cups, a red one and a blue one``, ``the mug is red``."""
