@@ -15,6 +15,8 @@ from armwright.skills.context import SkillContext
 
 # The controller's lag at the end of a motion stays below this; more means that something is in the way.
 REACHED_M = 0.012
+# Contact beyond what a held object weighs that stops a motion which feels its way.
+FEEL_N = 12.0
 # Step of the fastest joint between configurations that the verifier looks at.
 VERIFY_STEP_RAD = 0.01
 # Branches of inverse kinematics offered to the planner per wanted pose.
@@ -91,20 +93,20 @@ def move_straight(
 def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, name: str) -> StageReport:
     """Move the tool straight, as far as the planner finds it free, up to a distance along a unit vector.
 
-    The planner's targets may be touched: they are what was just grasped or let go.
+    The planner's targets may be touched: they are what was just grasped or let go. Where the hand starts so close to
+    something that the planner's spheres already overlap it, the way is felt instead: slowly, and stopped by contact.
     """
     state = ctx.arm.state()
     pose = state.pose_base_tool
     goal = Pose(pose.position_m + distance_m * direction_base, pose.quat_wxyz)
     line = ctx.planner.linear(state.target_rad, goal.matrix(), check=True, without_targets=True)
     if len(line.path_rad) < 2:
-        return StageReport(name, False, line.status, line.detail)
+        guard = Guard(contact_n=FEEL_N)
+        return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
     reached = ctx.planner.fk(line.path_rad[-1:])[0, :3, 3]
     gone = float(np.linalg.norm(reached - pose.position_m))
-    report = ctx.arm.move_linear(
-        Pose(pose.position_m + gone * direction_base, pose.quat_wxyz), speed_m_s=ctx.options.speed_m_s
-    )
-    return _stage(name, report)
+    end = Pose(pose.position_m + gone * direction_base, pose.quat_wxyz)
+    return _stage(name, ctx.arm.move_linear(end, speed_m_s=ctx.options.speed_m_s))
 
 
 def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str) -> tuple[StageReport, int]:

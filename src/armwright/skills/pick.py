@@ -14,7 +14,7 @@ from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
 from armwright.skills.context import GraspTrace, Held, SkillContext
 from armwright.skills.motion import back_away, follow_path, move_straight
-from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate
+from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
 
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
 NEAR_M = 0.6
@@ -97,6 +97,7 @@ def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tri
 
 def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Pose) -> StageReport:
     ctx.planner.detach()
+    ctx.planner.set_opening(known_opening(grasp.opening_m, ctx.gripper.opening_m[1]))
     ctx.arm.grip(width_m=grasp.opening_m)
     moved = follow_path(ctx, grasp.transit_rad, name="transit")
     if not moved.ok:

@@ -102,6 +102,7 @@ def best_grasp(
         ),
     )
     found = None
+    world = ctx.planner.world
     for i in order[:LOOK_AHEAD_RANKS]:
         pose_tool_object = tool_pose(ctx, candidates[i]).inverse()
         if usable is None or usable(pose_tool_object):
@@ -115,6 +116,7 @@ def best_grasp(
                 evaluation.approach_rad[i],
             )
             break
+    ctx.planner.set_world(world)  # looking ahead took the object away, and the way to it must not hit it
     ctx.add_time("look ahead", time.perf_counter() - started)
     return found
 
