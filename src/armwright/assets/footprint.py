@@ -158,7 +158,8 @@ def surface_points(model: ObjectModel, *, cell_m: float = CELL_M) -> Array:
         longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(1)
         steps = np.ceil(longest / (0.7 * cell_m)).astype(int)
         for count in np.unique(steps[steps > 1]):
-            weights = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
+            i, j = np.nonzero(np.add.outer(np.arange(count + 1), np.arange(count + 1)) <= count)
+            weights = np.stack([i, j, count - i - j], axis=1) / count
             out.append(np.einsum("wc,fck->fwk", weights, corners[steps == count]).reshape(-1, 3))
     return np.concatenate(out)
 
