@@ -1,4 +1,4 @@
-"""Solved scenes: relations hold in the physics, nothing overlaps, the window is kept, what was thrown away is counted."""
+"""Solved scenes: relations hold in the physics, nothing overlaps, the window is kept, rejected draws are counted."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def test_several_relations_of_one_object_hold_together():
 
 def test_a_stack_of_three_is_no_overlap():
     relations = (Relation(subject="a", relation="in", object="b"), Relation(subject="b", relation="on", object="c"))
-    solved = solve_scene(by_hand("cube", "bowl", "tray", relations=relations), default_library(), seed=0, reach=everywhere)
+    solved = solve_scene(
+        by_hand("cube", "bowl", "tray", relations=relations), default_library(), seed=0, reach=everywhere
+    )
     height = {node.id: node.pose.position_m[2] for node in solved.scene.objects}
     assert height["a"] > height["b"] > height["c"] - 1e-9
 

@@ -89,6 +89,7 @@ class EpisodeJudge:
         self._models = dict(models)
         self._base = pose_world_base
         self._grasped = {q.object: q for q in queries if q.role == "grasp"}
+        self._picked = tuple(dict.fromkeys(p.object for p in primitives if p.name == "pick"))
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
         self._touched: set[str] = set()
@@ -102,7 +103,7 @@ class EpisodeJudge:
                 self._lifts[object_id] = _Lift(low_before_m=float(seen.low_m[2]))
             return
         self._touched |= truth.robot_contacts()
-        for object_id in self._grasped:
+        for object_id in self._picked:
             self._watch_lift(truth, object_id)
 
     def finish(self, truth: Truth) -> Graded:
@@ -110,8 +111,7 @@ class EpisodeJudge:
         evidence = observe(truth, self._models, self._base)
         stages = tuple(GradedStage(p, self._judge(evidence, p, k)) for k, p in enumerate(self._primitives))
         failed = next((s.verdict for s in stages if not s.verdict.ok), None)
-        picked = [p.object for p in self._primitives if p.name == "pick" and p.object in self._grasped]
-        shares = {object_id: self._share(object_id) for object_id in picked}
+        shares = {object_id: self._share(object_id) for object_id in self._picked if object_id in self._grasped}
         compliance = all(share >= COMPLIANCE_SHARE for share in shares.values()) if shares else None
         detail = "" if failed is None else f"{failed.predicate}: {failed.detail}"
         touched = tuple(sorted(self._touched - {p.object for p in self._primitives}))

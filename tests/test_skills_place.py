@@ -1,0 +1,154 @@
+"""Place and hold against a real arm: guarded lowering, release, refusals, and what guards do to motions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from armwright.control.protocols import Guard
+from armwright.core.pose import Pose
+from armwright.core.task import AffordanceQuery
+from armwright.skills.motion import move_straight, move_to_any
+from armwright.skills.pick import pick
+from armwright.skills.place import hold, place, placement_poses, usable_for
+from skill_scenes import Bench, bench
+from test_skills_pick import shove
+
+
+def picked(stage: Bench, object_id: str) -> Bench:
+    """Return the bench with an object in the hand."""
+    query = AffordanceQuery(object=object_id, region="Graspable Body", role="grasp")
+    report = pick(stage.ctx, query)
+    assert report.ok, report
+    return stage
+
+
+@pytest.mark.parametrize(("skill", "name"), [(place, "place"), (hold, "hold")])
+def test_nothing_in_the_hand_is_refused_without_a_motion(session_of, skill, name):
+    stage = bench(session_of("franka"), can="can", plate="plate")
+    before = stage.world.clock.now_s
+    report = skill(stage.ctx, "plate", "on")
+    assert (report.name, report.ok, report.status) == (name, False, "nothing_held")
+    assert stage.world.clock.now_s == before
+
+
+def test_placing_lowers_until_contact_and_lets_go(session_of):
+    stage = picked(bench(session_of("franka"), can="can", plate="plate"), "can")
+    report = place(stage.ctx, "plate", "on")
+    assert report.ok and report.status == "done", report
+    stage.world.clock.sleep(1.0)
+    truth = stage.world.truth
+    assert truth.supported_by("can") == {"plate"} and not truth.touched_by_robot("can")
+    assert stage.ctx.held is None
+    wanted = np.array(report.data["pose"][:3])
+    assert np.linalg.norm((truth.pose("can").position_m - wanted)[:2]) < 0.015
+    assert np.linalg.norm(truth.velocity("can")[0]) < 0.01
+
+
+def test_the_descent_does_not_press_the_object_into_the_table(session_of):
+    """The guard ends the descent: never is the can pushed up by much more than its weight and the guard's force."""
+    stage = picked(bench(session_of("franka"), can="can", plate="plate"), "can")
+    began = stage.world.clock.now_s
+    assert place(stage.ctx, None, "on").ok
+    world, pushes = stage.world, []
+    for sample in world.stream(began):
+        world.set_state(time_s=sample.stamp_s, qpos=sample.qpos, qvel=sample.qvel, ctrl=sample.ctrl)
+        contacts = [c for c in world.truth.contacts() if set(c.objects) == {"can", "table"}]
+        pushes.append(sum(abs(float(c.force_n[2])) for c in contacts))
+    weight = 9.81 * stage.models["can"].mass_kg
+    assert weight * 0.5 < max(pushes) < weight + 25.0
+    assert stage.world.truth.pose("can").position_m[2] == pytest.approx(0.0, abs=0.003)
+
+
+def test_no_room_is_said_and_nothing_is_dropped(session_of):
+    stage = picked(bench(session_of("franka"), can="can", cube="cube"), "can")
+    report = place(stage.ctx, "cube", "in")
+    assert (report.ok, report.status) == (False, "no_place")
+    assert "cube" in report.detail
+    assert stage.ctx.held is not None and stage.world.truth.is_held("can")
+
+
+def test_no_room_leaves_the_choice_of_grasp_free(session_of):
+    stage = bench(session_of("franka"), can="can", cube="cube", plate="plate")
+    assert usable_for(stage.ctx, "can", "cube", "in", gap_m=0.02) is None
+    assert usable_for(stage.ctx, "can", "plate", "on", gap_m=0.02) is not None
+
+
+def test_a_place_out_of_reach_is_said(session_of):
+    stage = picked(bench(session_of("franka"), places={"plate": (1.0, 0.65)}, can="can", plate="plate"), "can")
+    report = place(stage.ctx, "plate", "on")
+    assert (report.ok, report.status) == (False, "ik_fail")
+    assert report.detail == "none of 12 poses can be reached"
+
+
+@pytest.mark.parametrize("skill", [place, hold])
+def test_what_was_knocked_out_of_the_hand_is_reported(session_of, skill):
+    stage = picked(bench(session_of("franka"), can="can", tray="tray"), "can")
+    shove(stage, "can", 0.0, -0.35)
+    stage.world.clock.sleep(0.3)
+    report = skill(stage.ctx, "tray", "on" if skill is place else "above")
+    assert (report.ok, report.status) == (False, "dropped")
+
+
+def test_holding_keeps_it_there(session_of):
+    stage = picked(bench(session_of("franka"), can="can", tray="tray"), "can")
+    began = stage.world.clock.now_s
+    report = hold(stage.ctx, "tray", "above")
+    assert report.ok and report.status == "done"
+    assert stage.world.clock.now_s - began >= stage.ctx.options.hold_s
+    assert stage.world.truth.is_held("can") and not stage.world.truth.supported_by("can")
+    assert stage.ctx.held is not None
+
+
+def test_holding_where_it_is_does_not_travel(session_of):
+    stage = picked(bench(session_of("franka"), can="can"), "can")
+    before = stage.world.truth.pose("can")
+    assert hold(stage.ctx, None, None).ok
+    assert stage.world.truth.pose("can").distance_to(before) < 0.004
+
+
+def test_placements_avoid_other_objects(session_of):
+    stage = bench(session_of("franka"), can="can", tray="tray", mug="mug")
+    stand = stage.ctx.scene.pose_world("can")
+    mug = stage.ctx.scene.pose_world("mug")
+    poses = placement_poses(stage.ctx, "can", None, "on", stand=stand)
+    assert poses and all(np.linalg.norm((p.position_m - mug.position_m)[:2]) > 0.06 for p in poses)
+
+
+def test_a_contact_guard_stops_a_descent_on_the_table(session_of):
+    stage = bench(session_of("franka"), places={"can": (0.45, 0.4)}, can="can")
+    arm = stage.world.arm
+    arm.grip(width_m=0.0)
+    down = arm.state().pose_base_tool.position_m[2]
+    report = move_straight(stage.ctx, (0.0, 0.0, -down - 0.05), guard=Guard(contact_n=8.0), speed_m_s=0.1)
+    assert report.ok and report.status == "guard"
+    assert abs(arm.state().pose_base_tool.position_m[2]) < 0.02, "it stops at the table's top"
+    free = move_straight(stage.ctx, (0.0, 0.0, 0.10), guard=Guard(distance_m=0.03))
+    assert free.status == "guard"
+    timed = move_straight(stage.ctx, (0.0, 0.0, 0.10), guard=Guard(timeout_s=0.1))
+    assert timed.status == "guard"
+    done = move_straight(stage.ctx, (0.0, 0.0, 0.02), guard=Guard(contact_n=8.0, distance_m=0.5, timeout_s=9.0))
+    assert done.ok and done.status == "done"
+
+
+def test_a_blocked_straight_motion_is_not_reached(session_of):
+    stage = bench(session_of("franka"), places={"can": (0.45, 0.4)}, can="can")
+    stage.world.arm.grip(width_m=0.0)
+    down = stage.world.arm.state().pose_base_tool.position_m[2]
+    report = move_straight(stage.ctx, (0.0, 0.0, -down - 0.06), speed_m_s=0.1)
+    assert not report.ok and report.status in ("not_reached", "no_ik"), report
+
+
+def test_moves_to_poses_name_what_is_wrong(session_of):
+    stage = bench(session_of("franka"), can="can")
+    stage.ctx.planner.set_world(stage.ctx.scene.world_spec())
+    down = np.array([0.0, 1.0, 0.0, 0.0])
+    far, chosen = move_to_any(stage.ctx, [Pose(np.array([2.0, 0.0, 0.5]), down)], name="far")
+    assert (far.ok, far.status, chosen) == (False, "ik_fail", -1)
+    below, chosen = move_to_any(stage.ctx, [Pose(np.array([0.45, 0.2, -0.06]), down)], name="below")
+    assert (below.ok, below.status, chosen) == (False, "goal_collision", -1)
+    assert "with table" in below.detail or "table with" in below.detail, below.detail
+    wanted = [Pose(np.array([2.0, 0.0, 0.5]), down), Pose(np.array([0.45, 0.2, 0.3]), down)]
+    there, chosen = move_to_any(stage.ctx, wanted, name="there")
+    assert there.ok and chosen == 1
+    assert stage.world.arm.state().pose_base_tool.distance_to(wanted[1]) < 0.01
