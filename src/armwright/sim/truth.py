@@ -56,6 +56,7 @@ class WorldTruth:
         self._physics = physics
         self._arm = arm
         self._contacts: tuple[int, list[Contact]] | None = None
+        self._geom_names = tuple(physics.model.geom(g).name for g in range(physics.model.ngeom))
 
     @property
     def model(self) -> Any:
@@ -165,7 +166,12 @@ class WorldTruth:
 
     def robot_contacts(self) -> frozenset[str]:
         """Return the ids of everything that the robot touches."""
-        return frozenset(name for c in self.contacts() if "robot" in c.objects for name in c.objects if name != "robot")
+        built, data = self._physics.built, self._physics.fresh()
+        geoms = data.contact.geom
+        owners = built.body_object
+        bodies = self._physics.model.geom_bodyid[geoms[(geoms >= 0).all(1)]]
+        pairs = {(owners[a], owners[b]) for a, b in bodies.tolist()}
+        return frozenset(name for pair in pairs if "robot" in pair for name in pair if name != "robot")
 
     def _read_contacts(self) -> Iterator[Contact]:
         built, model, data = self._physics.built, self._physics.model, self._physics.fresh()
@@ -182,7 +188,7 @@ class WorldTruth:
                 objects=(built.body_object[bodies[0]], built.body_object[bodies[1]]),
                 links=(built.body_link[bodies[0]], built.body_link[bodies[1]]),
                 parts=(built.geom_part[a], built.geom_part[b]),
-                geoms=(model.geom(a).name, model.geom(b).name),
+                geoms=(self._geom_names[a], self._geom_names[b]),
                 position_world_m=contact.pos[i].copy(),
                 normal_world=frame[0].copy(),
                 force_n=np.asarray(force),

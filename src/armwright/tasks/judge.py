@@ -61,6 +61,7 @@ class _Lift:
     """Contacts of one object's lift, counted by part."""
 
     low_before_m: float
+    stood: Pose
     parts: Counter[str] = field(default_factory=Counter)
     raised: bool = False
     closed: bool = False
@@ -100,7 +101,7 @@ class EpisodeJudge:
             first = observe(truth, self._models, self._base)
             for object_id, seen in first.objects.items():
                 self._up[object_id] = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
-                self._lifts[object_id] = _Lift(low_before_m=float(seen.low_m[2]))
+                self._lifts[object_id] = _Lift(float(seen.low_m[2]), seen.pose_world)
             return
         self._touched |= truth.robot_contacts()
         for object_id in self._picked:
@@ -119,10 +120,11 @@ class EpisodeJudge:
 
     def _watch_lift(self, truth: JudgedTruth, object_id: str) -> None:
         lift = self._lifts[object_id]
-        if lift.closed or not truth.is_held(object_id):
+        pose = truth.pose(object_id)
+        # What has not moved at all since the start is not lifted; most of an episode passes like this.
+        if lift.closed or _same(pose, lift.stood) or not truth.is_held(object_id):
             return
         model = self._models[object_id]
-        pose = truth.pose(object_id)
         rise = float(pose.transform(model.root.vertices_m)[:, 2].min()) - lift.low_before_m
         lift.raised = lift.raised or rise > LIFTED_M
         if rise > LIFT_WINDOW_M:
@@ -174,3 +176,7 @@ class EpisodeJudge:
         if primitive.target is not None and primitive.relation is not None:
             verdicts.append(predicates.relation_holds(evidence, subject, primitive.relation, primitive.target))
         return predicates.all_of(*verdicts)
+
+
+def _same(a: Pose, b: Pose) -> bool:
+    return bool((a.position_m == b.position_m).all() and (a.quat_wxyz == b.quat_wxyz).all())
