@@ -5,12 +5,13 @@ Every array argument costs compile time and registers in every kernel, so relate
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from armwright.core.pose import Array
-from armwright.planning._jit import F32, I32, I64, U64, Flags
+from armwright.planning._jit import F32, F64, I32, I64, U64, Flags, kernel
 from armwright.robots.kinematics import Kinematics, SphereSet
 
 # Columns of `WorldArrays.part`.
@@ -102,25 +103,32 @@ class Scratch(NamedTuple):
     q: F32
 
 
-def bounding_sphere(spheres: Array) -> Array:
+@kernel
+def bounding_sphere(spheres: F64) -> F64:
     """Return (4,) centre and radius of a sphere around spheres (k, 4), within a few per cent of the smallest."""
-    center, radius = spheres[:, :3], spheres[:, 3]
-    middle = center.mean(0)
-    # Badoiu and Clarkson 2003: ever smaller steps towards whatever is farthest.
-    for step in range(2, 60):
-        reach = np.linalg.norm(center - middle, axis=1) + radius
-        far = int(np.argmax(reach))
-        gap = float(np.linalg.norm(center[far] - middle))
-        if gap > 1e-9:
-            towards = center[far] + (center[far] - middle) / gap * radius[far]
-            middle = middle + (towards - middle) / step
-    return np.array([*middle, (np.linalg.norm(center - middle, axis=1) + radius).max()])
+    ball = np.zeros(4)
+    for i in range(len(spheres)):
+        for axis in range(3):
+            ball[axis] += spheres[i, axis] / len(spheres)
+    # Badoiu and Clarkson 2003: ever smaller steps towards whatever is farthest; the last round measures.
+    for step in range(2, 61):
+        far, reach, gap = 0, -1.0, 0.0
+        for i in range(len(spheres)):
+            dx, dy, dz = spheres[i, 0] - ball[0], spheres[i, 1] - ball[1], spheres[i, 2] - ball[2]
+            away = math.sqrt(dx * dx + dy * dy + dz * dz)
+            if away + spheres[i, 3] > reach:
+                far, reach, gap = i, away + spheres[i, 3], away
+        ball[3] = reach
+        if step < 60 and gap > 1e-9:
+            for axis in range(3):
+                ball[axis] += (spheres[far, axis] - ball[axis]) * (1 + spheres[far, 3] / gap) / step
+    return ball
 
 
 def _grow_tree(spheres: Array, balls: list[Array], skip: list[int]) -> None:
     """Append a tree over spheres (k, 4), each ball followed by its children, halved across the longest extent."""
     index = len(balls)
-    balls.append(spheres[0] if len(spheres) == 1 else bounding_sphere(spheres))
+    balls.append(spheres[0] if len(spheres) == 1 else bounding_sphere(np.ascontiguousarray(spheres)))
     skip.append(0)
     if len(spheres) > 1:
         halves = [spheres]
