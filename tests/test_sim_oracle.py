@@ -66,7 +66,7 @@ def test_moved_drawers_are_obstacles_where_they_are():
 def test_cloud_lies_on_the_labelled_surface_and_is_kept(world):
     cloud = object_cloud(world, "mug_1")
     model = world.objects["mug_1"]
-    assert cloud.points_m.shape == (2048, 3)
+    assert cloud.points_m.shape == (8192, 3)
     assert nearest_faces(model, cloud.points_m)[1].max() < 1e-6
     np.testing.assert_allclose(np.linalg.norm(cloud.normals, axis=1), 1.0)
     again = object_cloud(world, "mug_1")
