@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -10,6 +11,10 @@ import typer
 from armwright import __version__
 from armwright.cli import assets, bench, dataset, doctor, generate, parse, robots, run
 from armwright.core.errors import ArmwrightError
+
+_INTERRUPTED = "armwright: interrupted; what was finished is kept.\n"
+# What a disk may answer to any write, also one deep inside a library.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 app = typer.Typer(
     name="armwright",
@@ -53,10 +58,20 @@ def main() -> None:
         sys.stderr.write(f"armwright: {error}\n")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.stderr.write("armwright: interrupted; what was finished is kept.\n")
+        sys.stderr.write(_INTERRUPTED)
         sys.exit(130)
+    except SystemExit as end:
+        if end.code == 130:  # typer turned the interrupt into an exit without a word
+            sys.stderr.write(_INTERRUPTED)
+        raise
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:
+        if error.errno not in _DISK:
+            raise
+        where = f" {error.filename}" if error.filename else ""
+        sys.stderr.write(f"armwright: cannot write{where}: {error.strerror}. Free some space, then try again.\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -82,9 +82,9 @@ def run_bench(
     parsed = {sentence: parse_sentence(sentence)[0] for sentence in request.sentences}
     check_names(robots=arms, grasps=request.grasps, affordance=request.affordance)
     identity = {
-        "sentences": list(request.sentences),
+        "sentences": list(dict.fromkeys(request.sentences)),
         "robots": list(arms),
-        "grasps": list(request.grasps),
+        "grasps": list(dict.fromkeys(request.grasps)),
         "affordance": request.affordance,
         "seed": request.seed,
     }
