@@ -14,9 +14,10 @@ from armwright.generate.episode import Episode, EpisodeRequest, run_episode
 from armwright.generate.journal import REQUEST
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence, parsed_record
-from armwright.generate.record import CAMERAS, FPS, camera_images, dataset_schema, episode_data
+from armwright.generate.record import CAMERAS, FPS, dataset_schema, episode_data
 from armwright.generate.session import Session
 from armwright.recording.lerobot import DatasetWriter
+from armwright.recording.reader import DatasetReader
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
 from armwright.recording.video import side_by_side, write_video
 
@@ -73,8 +74,8 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
     writer.add_episode(episode_data(session, episode, images=request.images))
     writer.finalize()
     if request.images:
-        since = episode.times_s[0][0] - 1e-9
-        streams = [camera_images(episode, name, since) for name in CAMERAS]
+        reader = DatasetReader(unfinished)  # decoding takes a fraction of drawing again
+        streams = [reader.frames(0, name) for name in CAMERAS]
         write_video(out / "episode.mp4", side_by_side(*streams), fps=FPS)
         files["video"] = str(out / "episode.mp4")
     record = _record(request, episode, files, parsed_record(parsed, use), wall_s=time.perf_counter() - started)
