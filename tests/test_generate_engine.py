@@ -15,9 +15,11 @@ import pytest
 
 from armwright.core.errors import UnknownNameError, UsageError
 from armwright.generate.bench import BenchRequest, format_table, run_bench
-from armwright.generate.engine import GenerateRequest, generate_dataset
+from armwright.generate.engine import GenerateRequest, _Task, _work, generate_dataset
+from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import episode_seed
 from armwright.generate.replay import replay_dataset
+from armwright.recording.lerobot import DatasetWriter
 from armwright.recording.reader import DatasetReader
 from armwright.recording.verify import verify_dataset
 
@@ -212,3 +214,18 @@ def test_two_runs_in_one_folder_do_not_meet(tmp_path):
     second = subprocess.run([*command, "--out", str(out), "--resume"], capture_output=True, text=True, env=os.environ)
     assert second.returncode == 2 and "another process is at work" in second.stderr
     assert first.wait() == 0 and len(content(out / "dataset")) == 3
+
+
+def test_an_episode_that_another_worker_wrote_meanwhile_is_no_failure(dataset, tmp_path, monkeypatch):
+    """A worker outlives a killed run for a moment and may finish the episode that the next run has begun."""
+    wanted = request(episodes=1)
+    parsed = parse_sentence(SENTENCE)[0]
+    first = _Task(wanted, parsed, episode_seed(3, 0), str(tmp_path / "dataset"))
+    assert _work(first)["ok"]
+    # The second worker had looked before the first one was done.
+    answers = iter([False])
+    has = DatasetWriter.has
+    monkeypatch.setattr(DatasetWriter, "has", lambda self, *key: next(answers, None) is not False and has(self, *key))
+    assert _work(first)["ok"]
+    staged = list((tmp_path / "dataset").rglob("episode.json"))
+    assert len(staged) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from armwright.assets.scene import ParsedTask
-from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError
+from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError, UsageError
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence
@@ -163,6 +163,15 @@ def _writer(request: GenerateRequest, folder: str) -> Any:
     return _writer_of(request.robot, request.images, folder)
 
 
+def _add(writer: Any, task: _Task, data: Any) -> None:
+    """Write an episode; a worker that outlived a killed run for a moment may have just written the same one."""
+    try:
+        writer.add_episode(data)
+    except UsageError:
+        if not writer.has(task.seed, task.parsed.sentence):
+            raise
+
+
 def _work(task: _Task) -> dict[str, Any]:
     """Run one episode in a worker; a success is on disk when this returns."""
     from armwright.generate.episode import EpisodeRequest, run_episode
@@ -181,7 +190,7 @@ def _work(task: _Task) -> dict[str, Any]:
             episode = run_episode(session, wanted)
             entry |= {"sim_s": episode.sim_s, "failed": episode.failed_stage}
             if episode.ok:
-                writer.add_episode(episode_data(session, episode, images=request.images))
+                _add(writer, task, episode_data(session, episode, images=request.images))
                 entry["ok"] = True
     except SceneError as error:
         entry["failed"] = f"scene: {error.args[0]}"
