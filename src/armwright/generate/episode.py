@@ -107,6 +107,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         SceneError: No scene could be solved for the sentence and this seed.
     """
     started = time.perf_counter()
+    session.begin_episode()
     timing: dict[str, float] = {}
     space = request.workspace or Workspace.of(session.robot.spec)
     solved, world, draws, rejected = _settled_world(session, request, space, timing)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +23,8 @@ from armwright.sim.world import World, WorldOptions
 # Compiled scenes kept per process; one takes a few tens of megabytes.
 WORLDS_KEPT = 8
 VERIFIERS_KEPT = 16
+# Freed memory goes back to the system this often; the C library alone keeps hundreds of megabytes of it.
+EPISODES_PER_TIDY = 8
 # Directions of approach that a hand may come from, as the tool's z in the base frame.
 APPROACHES = ((0.0, 0.0, -1.0), (0.7, 0.0, -0.7), (0.0, 0.7, -0.7), (0.0, -0.7, -0.7), (1.0, 0.0, 0.0))
 
@@ -33,6 +39,7 @@ class Session:
     options: WorldOptions
     _verifiers: OrderedDict[tuple[tuple[str, int], ...], Verifier] = field(default_factory=OrderedDict)
     _worlds: OrderedDict[tuple[object, ...], World] = field(default_factory=OrderedDict)
+    _episodes: int = 0
 
     @classmethod
     def open(cls, robot: str, *, options: WorldOptions | None = None, progress: object = None) -> Session:
@@ -69,6 +76,12 @@ class Session:
             self._verifiers.popitem(last=False)
         return found
 
+    def begin_episode(self) -> None:
+        """Count an episode, and keep the process small over many of them."""
+        self._episodes += 1
+        if self._episodes % EPISODES_PER_TIDY == 0:
+            _release_freed_memory()
+
     def reach(self, points_base_m: Array) -> np.ndarray:
         """Return (n,) whether the tool gets to each point (n, 3) in the base frame from any usual direction."""
         frames = np.stack([_look(np.asarray(d, float)) for d in APPROACHES])
@@ -85,3 +98,20 @@ def _look(z: Array) -> Array:
     x = np.cross(helper, z)
     x /= np.linalg.norm(x)
     return Pose.from_rotation(np.stack([x, np.cross(z, x), z], axis=1)).matrix()
+
+
+@lru_cache(maxsize=1)
+def _malloc_trim() -> Callable[[int], int] | None:
+    """Return glibc's ``malloc_trim``, or None where the C library is another."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    trim.argtypes, trim.restype = [ctypes.c_size_t], ctypes.c_int
+    return cast("Callable[[int], int]", trim)
+
+
+def _release_freed_memory() -> None:
+    trim = _malloc_trim()
+    if trim is not None:
+        trim(0)
