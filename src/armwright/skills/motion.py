@@ -19,6 +19,8 @@ REACHED_M = 0.012
 FEEL_N = 12.0
 # Step of the fastest joint between configurations that the verifier looks at.
 VERIFY_STEP_RAD = 0.01
+# Plans tried, each to the goals left over, when the verifier refuses one.
+PLANS = 4
 # Branches of inverse kinematics offered to the planner per wanted pose.
 BRANCHES = 4
 
@@ -126,17 +128,28 @@ def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str
             owner.append(i)
     if not goals:
         return StageReport(name, False, "ik_fail", f"none of {len(poses_base_tool)} poses can be reached"), -1
+    ctx.add_time("plan", time.perf_counter() - started)
     goal_array = np.array(goals)
     free = ctx.planner.check(goal_array)
     if not free.any():
         pair = ctx.planner.colliding_pair(goal_array[0])
         detail = f"all {len(goals)} configurations collide" + (f", e.g. {pair[0]} with {pair[1]}" if pair else "")
         return StageReport(name, False, "goal_collision", detail), -1
-    kept = np.flatnonzero(free)
-    plan = ctx.planner.plan(start, goal_array[kept])
-    ctx.add_time("plan", time.perf_counter() - started)
-    if not plan.ok:
-        pair = plan.colliding
-        detail = plan.detail + (f" ({pair[0]} with {pair[1]})" if pair else "")
-        return StageReport(name, False, plan.status, detail), -1
-    return follow_path(ctx, plan.path_rad, name=name), owner[int(kept[plan.goal])]
+    left = [int(i) for i in np.flatnonzero(free)]
+    report = StageReport(name, False, "no_path", "no goal is left")
+    for _ in range(PLANS):
+        if not left:
+            break
+        started = time.perf_counter()
+        plan = ctx.planner.plan(start, goal_array[left])
+        ctx.add_time("plan", time.perf_counter() - started)
+        if not plan.ok:
+            pair = plan.colliding
+            detail = plan.detail + (f" ({pair[0]} with {pair[1]})" if pair else "")
+            return StageReport(name, False, plan.status, detail), -1
+        chosen = left.pop(plan.goal)
+        report = follow_path(ctx, plan.path_rad, name=name)
+        # The verifier refuses before anything moves, so another goal can be tried from here.
+        if report.ok or report.status != "verify_collision":
+            return report, owner[chosen]
+    return report, -1
