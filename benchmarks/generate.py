@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import platform
 import shutil
 import subprocess
@@ -139,11 +140,14 @@ def work(job: Job, index: int, gate: Any, results: Any) -> None:
 
 def ours(job: Job, workers: int) -> dict[str, Any]:
     """Run the job on some processes and return the row of the table."""
+    from armwright.generate.pool import one_thread_each
+
     context = multiprocessing.get_context("spawn")
     gate, results = context.Barrier(workers), context.Queue()
     processes = [context.Process(target=work, args=(job, i, gate, results)) for i in range(workers)]
-    for process in processes:
-        process.start()
+    with one_thread_each():
+        for process in processes:
+            process.start()
     rounds = [Round() for _ in range(job.rounds)]
     startup: list[tuple[float, float]] = []
     memory: list[list[float]] = []
@@ -338,6 +342,7 @@ def main() -> None:
         print(json.dumps(record(options, rows)))
         return
     show(rows)
+    print(f"load of the machine, averaged over 15 min: {os.getloadavg()[2]:.1f} on {os.cpu_count()} cores")
     if not options.peer_python:
         print(f"robosuite is absent; give --peer-python ENV/bin/python after: {INSTALL}")
 
@@ -357,6 +362,8 @@ def record(options: argparse.Namespace, rows: list[dict[str, Any]]) -> dict[str,
         "robot": options.robot,
         "rows": rows,
         "absent": {} if options.peer_python else {"robosuite": INSTALL},
+        "load_15_min": os.getloadavg()[2],
+        "cores": os.cpu_count(),
         "versions": versions,
     }
 

@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 WATCHDOG_S = 180.0
 # Seeds of one run; runs with different --seed never share one.
 SEEDS_PER_RUN = 1_000_000
+# What tells the usual libraries how many threads to use; each worker has a core of its own.
+_THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class EpisodeTimeoutError(ArmwrightError):
@@ -66,6 +68,18 @@ def watchdog(limit_s: float = WATCHDOG_S) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let processes started within do their linear algebra on one thread; more only wait for each other here."""
+    added = [name for name in _THREAD_COUNTS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
 def _start_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
@@ -107,8 +121,9 @@ def run_in_order(
     running: set[Future[Any]] = set()
     try:
         while True:
-            while len(running) < workers and (task := next_task(len(running))) is not None:
-                running.add(pool.submit(work, task))
+            with one_thread_each():  # a submission may start a worker
+                while len(running) < workers and (task := next_task(len(running))) is not None:
+                    running.add(pool.submit(work, task))
             if not running:
                 return
             finished, running = wait(running, return_when=FIRST_COMPLETED)
