@@ -1,4 +1,4 @@
-"""Each predicate accepts the plain case and refuses the near miss, the held, the moving, the tipped, the wrong place."""
+"""Each predicate takes the plain case and refuses the near miss, the held, the moving, the tipped, the wrong place."""
 
 from __future__ import annotations
 
