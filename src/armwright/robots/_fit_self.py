@@ -21,12 +21,12 @@ _SHALLOW_M = 0.004
 _CHUNK = 100
 _SAFETY_M = 0.0005
 _TRUST_NEAR = 0.95
-_TRUST_FAR = 0.7
+_TRUST_FAR = 0.75
 
 
 @dataclass(frozen=True, eq=False)
 class SelfContact:
-    """Poses in which links touch, sampled with exact geometry.
+    """Which links touch in which poses, sampled with exact geometry.
 
     Attributes:
         pairs: (p, 2) link pairs that touch in some pose.
@@ -71,16 +71,16 @@ def sample_self_contact(
                 mujoco.mj_kinematics(model, data)
                 mujoco.mj_comPos(model, data)
                 mujoco.mj_collision(model, data)
-                if data.ncon == 0:
-                    continue
                 nearest: dict[tuple[int, int], float] = {}
                 for (a, b), distance in zip(link[data.contact.geom].tolist(), data.contact.dist, strict=True):
                     pair = (min(a, b), max(a, b))
                     nearest[pair] = min(nearest.get(pair, np.inf), float(distance))
                 for pair, distance in nearest.items():
-                    if pair[0] != pair[1] and distance > -_SHALLOW_M:
+                    if pair[0] == pair[1]:
+                        continue
+                    if distance > -_SHALLOW_M:
                         found.setdefault(pair, [[] for _ in settled])[state].append(q)
-                    if pair[0] != pair[1] and distance < 0:
+                    if distance < 0:
                         touching.add(pair)
     finally:
         model.geom_margin[:], model.body_margin[:] = margins
@@ -94,8 +94,8 @@ def self_slack(offset: Array, spheres: Sequence[SphereSet], contact: SelfContact
     """Return how far the spheres of each link pair may overlap without a contact [m], (p,).
 
     Spheres stick out of the geometry that they cover. In the sampled poses in which a pair just touches, its spheres
-    overlap by some depth; up to the least of these, less a margin, an overlap is no contact. Two links with two joints
-    between them have been sampled densely; of pairs farther apart only a part of the depth is trusted.
+    overlap by some depth; up to the least of these, less a margin, an overlap is no contact. Links up to three joints
+    apart have been sampled densely; of pairs farther apart less of the depth is trusted.
 
     Args:
         offset: (n, 4, 4) chain constants.
@@ -111,7 +111,7 @@ def self_slack(offset: Array, spheres: Sequence[SphereSet], contact: SelfContact
                 for first in range(0, len(poses), _CHUNK)
             ]
         )
-        trust = _TRUST_NEAR if b - a <= 2 else _TRUST_FAR
+        trust = _TRUST_NEAR if b - a <= 3 else _TRUST_FAR
         if len(depth):
             slack[k] = max(trust * float(depth.min()) - _SAFETY_M, 0.0)
     return slack
