@@ -124,3 +124,14 @@ def test_the_workspace_follows_the_arm(session_of):
     franka, base = Workspace.of(session_of("franka").robot.spec), Workspace()
     assert franka.near_m < franka.window_m < franka.far_m
     assert replace(franka, window_m=base.window_m, near_m=base.near_m, far_m=base.far_m, front_m=base.front_m) == base
+
+
+@pytest.mark.parametrize("sentence", ["put the mug on the table", "move the cup to the left"])
+def test_the_table_and_a_bare_direction_are_places(session_of, task, sentence):
+    episode = run_episode(session_of("franka"), EpisodeRequest(task(sentence), 0))
+    assert episode.ok, (episode.failed_stage, episode.graded.detail)
+
+
+def test_a_full_hand_picks_nothing(session_of, task):
+    episode = run_episode(session_of("franka"), EpisodeRequest(task("pick up the mug and then pick up the banana"), 0))
+    assert [stage.status for stage in episode.stages] == ["done", "hand_full"]

@@ -14,7 +14,7 @@ import typer
 
 from armwright.cli.common import JsonOption, emit_json
 
-REQUIRED = ("mujoco", "numpy", "numba", "manifold3d", "trimesh", "pyarrow", "av", "toppra", "ruckig", "pydantic_ai")
+REQUIRED = ("mujoco", "numpy", "numba", "manifold3d", "pyarrow", "av", "toppra", "ruckig", "pydantic_ai")
 FREE_GB = 2.0
 
 

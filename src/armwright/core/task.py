@@ -25,6 +25,9 @@ RegionName = Literal[
     "Button",
 ]
 
+TABLE = "table"
+"""Id of the table: always there, never listed among a scene's objects."""
+
 PRIMITIVES: tuple[str, ...] = get_args(PrimitiveName)
 RELATIONS: tuple[str, ...] = get_args(RelationName)
 REGIONS: tuple[str, ...] = get_args(RegionName)

@@ -14,7 +14,7 @@ from armwright.core.errors import ArmwrightError, UsageError
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence
-from armwright.generate.pool import cores, episode_seed, run_in_order, watchdog
+from armwright.generate.pool import CrashCount, cores, crash_text, episode_seed, run_in_order, watchdog
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
 
 
@@ -104,15 +104,18 @@ def _bench(
     from armwright.robots.bake import baked_robot
 
     for name in arms:
-        baked_robot(name)
+        baked_robot(name, progress=lambda text: update(len(journal.entries), f"({text})"))
     done_keys = {entry["key"] for entry in journal.entries}
     todo = (r for r in _rollouts(request, arms, parsed) if r.key not in done_keys)
 
     def next_task(running: int) -> _Rollout | None:
         return next(todo, None)
 
+    crashes = CrashCount()
+
     def done(entry: dict[str, Any]) -> None:
         journal.add(entry)
+        crashes.note(entry["failed"])
         update(len(journal.entries))
 
     update(len(journal.entries))
@@ -193,6 +196,10 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         if error.exit_code != 1:
             raise
         return entry | {"failed": type(error).__name__.removesuffix("Error").lower(), "detail": str(error)}
+    except OSError:
+        raise
+    except Exception as error:  # one bad seed must not end the table, now and at every resume
+        return entry | {"failed": "crash", "detail": crash_text(error)}
     last = next((s for s in episode.stages if not s.ok), None)
     return entry | {
         "success": episode.graded.success,

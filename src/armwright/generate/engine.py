@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,15 +13,25 @@ from typing import Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError, UsageError
+from armwright.core.files import write_json
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence
-from armwright.generate.pool import EpisodeTimeoutError, cores, episode_seed, run_in_order, watchdog
+from armwright.generate.pool import (
+    CrashCount,
+    EpisodeTimeoutError,
+    cores,
+    crash_text,
+    episode_seed,
+    run_in_order,
+    watchdog,
+)
 from armwright.recording.result import ResultRecord, collect_versions
 
 # Attempts per wanted demonstration before a run gives up.
 MAX_ATTEMPTS_PER_EPISODE = 5
 MIN_ATTEMPTS = 20
+PARSED = "parsed.json"
 
 
 @dataclass(frozen=True)
@@ -80,14 +91,26 @@ def generate_dataset(
     if request.engine != "local":
         raise UnknownNameError("engine", request.engine, ("local",))
     check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
-    parsed, _ = parse_sentence(request.sentence, model=request.model)
+    parsed, use = _parsed_once(request, out)
     with Journal(out, request.identity(), resume=resume) as journal:
-        return _generate(request, parsed, out, journal, update, started)
+        if request.model is not None:
+            write_json(out / PARSED, {"parsed": parsed.model_dump(mode="json", by_alias=True), "model_use": use})
+        return _generate(request, parsed, use, out, journal, update, started)
+
+
+def _parsed_once(request: GenerateRequest, out: Path) -> tuple[ParsedTask, dict[str, Any] | None]:
+    """Parse the sentence, or read what a chat model made of it when the run began: asked again, it may answer anew."""
+    path = out / PARSED
+    if request.model is not None and path.exists():
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return ParsedTask.model_validate(stored["parsed"]), stored["model_use"]
+    return parse_sentence(request.sentence, model=request.model)
 
 
 def _generate(
     request: GenerateRequest,
     parsed: ParsedTask,
+    use: dict[str, Any] | None,
     out: Path,
     journal: Journal,
     update: Callable[..., None],
@@ -95,11 +118,15 @@ def _generate(
 ) -> ResultRecord:
     from armwright.robots.bake import baked_robot
 
-    baked_robot(request.robot)  # once, before workers ask for it
+    _writer_of.cache_clear()  # it remembers what a folder held when it was opened
+    for text in (*parsed.assumptions, *parsed.not_understood):
+        update(0, f"({text})")
+    baked_robot(request.robot, progress=lambda text: update(0, f"({text})"))  # once, before workers ask for it
     tried = {entry["seed"]: entry for entry in journal.entries}
     wins = sum(entry["ok"] for entry in tried.values())
     update(wins)
     state = {"next": 0, "wins": wins}
+    crashes = CrashCount()
     limit = max(MIN_ATTEMPTS, MAX_ATTEMPTS_PER_EPISODE * request.episodes)
 
     def next_task(running: int) -> _Task | None:
@@ -114,6 +141,7 @@ def _generate(
 
     def done(entry: dict[str, Any]) -> None:
         journal.add(entry)
+        crashes.note(entry["failed"])
         tried[entry["seed"]] = entry
         state["wins"] += entry["ok"]
         update(state["wins"])
@@ -137,6 +165,9 @@ def _generate(
             "frames": summary.frames,
             "attempts": len(tried),
             "failures": dict(failures.most_common()),
+            "not_understood": list(parsed.not_understood),
+            "assumptions": list(parsed.assumptions),
+            "model_use": use,
             "episodes_per_hour": 3600 * (state["wins"] - wins) / wall,
         },
     )
@@ -200,5 +231,9 @@ def _work(task: _Task) -> dict[str, Any]:
         if error.exit_code != 1:
             raise
         entry["failed"] = f"{type(error).__name__}: {error.args[0]}"
+    except OSError:  # a full disk or a folder that is gone: no other seed would do better
+        raise
+    except Exception as error:  # one bad seed must not end the run, now and at every resume
+        entry["failed"] = crash_text(error)
     entry["wall_s"] = time.perf_counter() - started
     return entry

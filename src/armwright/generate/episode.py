@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace, solve_scene
 from armwright.grasping.sources import grasp_source
 from armwright.sim.oracle import OracleSource
+from armwright.sim.physics import DivergedError
 from armwright.sim.world import World
 from armwright.skills.context import GraspTrace, SkillContext, SkillOptions
 from armwright.skills.pick import pick
@@ -110,10 +111,9 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     session.begin_episode()
     timing: dict[str, float] = {}
     space = request.workspace or Workspace.of(session.robot.spec)
-    solved, world, draws, rejected = _settled_world(session, request, space, timing)
-    seed = int_seed(request.seed, "planner")
-    session.planner.seed = seed
+    session.planner.seed = int_seed(request.seed, "planner")
     session.planner.detach()
+    solved, world, draws, rejected = _settled_world(session, request, space, timing)
     ctx = SkillContext(
         arm=world.arm,
         clock=world.clock,
@@ -129,10 +129,20 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         timing=timing,
     )
     began = world.clock.now_s
-    stages, times = _do_primitives(ctx, request.parsed, world)
-    world.clock.sleep(JUDGE_AFTER_S)
+    stages: tuple[StageReport, ...] = ()
+    times: list[tuple[float, float]] = []
+    diverged = ""
+    try:
+        stages, times = _do_primitives(ctx, request.parsed, world)
+        world.clock.sleep(JUDGE_AFTER_S)
+    except DivergedError as error:
+        diverged = str(error)
+        stages = (*stages, StageReport("simulation", False, "diverged", diverged))
+        times.append((began, world.clock.now_s))
     judged = time.perf_counter()
     graded = grade_world(world, request.parsed, solved, since_s=began)
+    if diverged:
+        graded = replace(graded, success=False, detail=diverged)
     timing["judge"] = time.perf_counter() - judged
     if not all(s.ok for s in stages) and graded.success:
         stages = (*stages, StageReport("judge", True, "done", "the task succeeded although a stage gave up"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +21,8 @@ Result = TypeVar("Result")
 
 # An episode takes seconds; one that takes this long is stuck and its seed is recorded as bad.
 WATCHDOG_S = 180.0
+CRASH = "crash"
+CRASHES_IN_A_ROW = 5
 # Seeds of one run; runs with different --seed never share one.
 SEEDS_PER_RUN = 1_000_000
 # What tells the usual libraries how many threads to use; each worker has a core of its own.
@@ -35,6 +39,30 @@ class WorkerDiedError(ArmwrightError):
     """A worker process ended without an answer."""
 
     exit_code = 1
+
+
+class CrashCount:
+    """Ends a run in which one episode after the other crashes: then it is not the seed."""
+
+    def __init__(self, limit: int = CRASHES_IN_A_ROW) -> None:
+        self._limit = limit
+        self._row = 0
+
+    def note(self, failed: str | None) -> None:
+        """Take in how an episode failed, None if it did not.
+
+        Raises:
+            ArmwrightError: Too many crashed in a row.
+        """
+        self._row = self._row + 1 if failed is not None and failed.startswith(CRASH) else 0
+        if self._row >= self._limit:
+            raise ArmwrightError(f"{self._row} episodes crashed in a row; the last: {failed}.", hint="Report this.")
+
+
+def crash_text(error: Exception) -> str:
+    """Write the traceback to stderr and return what a journal keeps of it."""
+    sys.stderr.write("".join(traceback.format_exception(error)))
+    return f"{CRASH}: {type(error).__name__}: {error}"
 
 
 def episode_seed(seed: int, index: int) -> int:
@@ -135,6 +163,8 @@ def run_in_order(
             hint="What was finished is kept: go on with --resume, perhaps with fewer --workers.",
         ) from error
     finally:
+        # The pool forgets its processes in shutdown, and would wait for the tasks under way.
+        processes = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((pool._processes or {}).values()):
+        for process in processes:
             process.terminate()

@@ -104,7 +104,7 @@ def _grasps(trace: GraspTrace) -> list[GraspRow]:
     evaluation = trace.evaluation
     if evaluation is None:
         return []
-    details = getattr(evaluation, "detail", ()) or ("",) * len(evaluation.status)
+    details = evaluation.detail or ("",) * len(evaluation.status)
     return [
         GraspRow(float(score), status == "ok", status, detail, chosen=k == trace.chosen)
         for k, (score, status, detail) in enumerate(zip(evaluation.score, evaluation.status, details, strict=True))

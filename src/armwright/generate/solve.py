@@ -64,7 +64,7 @@ class Workspace:
         front_m: Distance of a large thing's front.
     """
 
-    x_m: tuple[float, float] = (0.18, 1.10)
+    x_m: tuple[float, float] = (0.18, 1.03)
     y_m: tuple[float, float] = (-0.75, 0.75)
     window_m: float = 0.50
     window_rad: float = -0.30

@@ -18,6 +18,10 @@ from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evalu
 
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
 NEAR_M = 0.6
+# Ways for a motion to be refused before anything moves.
+REFUSED = frozenset({"verify_collision", "timing_fail", "verify_limits"})
+# An object that rises less was not lifted, whatever the hand did.
+MIN_RISE_M = 0.02
 # Closing on a free object pushes it by well under this; more means that a finger hit it on the way in.
 APPROACH_GUARD_N = 25.0
 
@@ -53,6 +57,8 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
             grasps are not tried.
     """
     name = f"pick {query.object}"
+    if ctx.held is not None:
+        return StageReport(name, False, "hand_full", f"the hand still holds {ctx.held.object_id}; place it first")
     trace = find_grasps(ctx, query)
     ctx.traces.append(trace)
     if not trace.mask.mask.any():
@@ -91,7 +97,8 @@ def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tri
         if report.ok:
             return report
         tried.append(f"{report.status}: {report.detail}")
-        _back_off(ctx)
+        if report.status not in REFUSED:  # nothing has moved then
+            _back_off(ctx, lifted=report.name == "lift")
     return None
 
 
@@ -118,6 +125,9 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if state.opening_m < ctx.options.min_hold_m:
         return StageReport("lift", False, "dropped", "it slipped out while it was lifted")
     object_id = trace.query.object
+    rise_m = float(ctx.scene.pose_world(object_id).position_m[2] - stand.position_m[2])
+    if rise_m < MIN_RISE_M:
+        return StageReport("lift", False, "not_lifted", f"{object_id} rose by {1000 * rise_m:.0f} mm")
     pose_tool_object = state.pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world(object_id))
     ctx.held = Held(object_id, pose_tool_object, grasp.candidate, trace.query, stand)
     attach(ctx, object_id, pose_tool_object)
@@ -125,11 +135,18 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     return StageReport("lift", True, "done", data=data)
 
 
-def _back_off(ctx: SkillContext) -> None:
+def _back_off(ctx: SkillContext, *, lifted: bool) -> None:
+    """Let go, near the ground, and leave along the approach as far as that is free."""
     ctx.planner.detach()
     ctx.held = None
-    ctx.arm.grip(width_m=ctx.gripper.opening_m[1])
-    move_straight(ctx, (0.0, 0.0, -ctx.options.retreat_m), in_tool=True)
+    if lifted:
+        down = Guard(contact_n=ctx.options.contact_n)
+        move_straight(ctx, (0.0, 0.0, -ctx.options.lift_m), guard=down, speed_m_s=ctx.options.fine_speed_m_s)
+    widest = ctx.gripper.opening_m[1]
+    ctx.arm.grip(width_m=widest)
+    ctx.planner.set_opening(widest)
+    approach = ctx.arm.state().pose_base_tool.rotation[:, 2]
+    back_away(ctx, ctx.options.retreat_m, direction_base=-approach, name="back off")
 
 
 def _obstacles(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> list[Array]:

@@ -10,13 +10,15 @@ from armwright.assets.footprint import Footprint
 from armwright.assets.placement import placements
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Pose
-from armwright.core.task import RelationName
+from armwright.core.task import TABLE, RelationName
 from armwright.skills.context import SkillContext
 from armwright.skills.motion import back_away, move_straight, move_to_any
 from armwright.skills.rank import Usable, attach, known_opening
 
 # Candidate resting poses offered to the planner.
 PLACEMENTS = 12
+# Beyond the gap, where the arm reaches no deeper than the resting pose itself.
+SHORT_DESCENT_M = 0.006
 # Gap added to the gripper's opening on release, so that the fingers leave without dragging the object.
 RELEASE_M = 0.016
 
@@ -29,19 +31,26 @@ def placement_poses(
     Args:
         ctx: Arm and scene.
         object_id: What is placed.
-        target: Reference object, or None for the table.
+        target: Reference object; the table or None with ``on``, None with a direction from where the object stood.
         relation: How it should stand to the target.
         stand: The object's pose before it was picked; it is put down as it stood.
     """
-    others = [o for o in ctx.scene.objects() if o not in (object_id, target)]
+    reference = None if target == TABLE else target
+    others = [o for o in ctx.scene.objects() if o not in (object_id, reference)]
+    if reference is not None:
+        other, pose_world_other = ctx.scene.model(reference), ctx.scene.pose_world(reference)
+    elif relation != "on":  # to the left of where it stood
+        other, pose_world_other = ctx.scene.model(object_id), stand
+    else:
+        other, pose_world_other = None, None
     found = placements(
         ctx.scene.model(object_id),
-        None if target is None else ctx.scene.model(target),
+        other,
         relation,
         rng=ctx.rng,
         n=PLACEMENTS,
         pose_world_held=stand,
-        pose_world_target=None if target is None else ctx.scene.pose_world(target),
+        pose_world_target=pose_world_other,
         obstacles=[Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others],
         bounds=ctx.bounds,
     )
@@ -88,10 +97,11 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
     held = ctx.held
     if held is None:
         return StageReport("place", False, "nothing_held", "no object is held")
-    name = f"place {held.object_id} {relation} {target or 'table'}"
+    where = target or (TABLE if relation == "on" else "where it stood")
+    name = f"place {held.object_id} {relation} {where}"
     poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world)
     if not poses:
-        return StageReport(name, False, "no_place", f"there is no free place {relation} {target or 'the table'}")
+        return StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     goals = tool_goals(ctx, poses, held.pose_tool_object, ctx.options.place_gap_m)
@@ -100,12 +110,15 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
         return StageReport(name, False, moved.status, moved.detail)
     if ctx.arm.state().opening_m < ctx.options.min_hold_m:
         return StageReport(name, False, "dropped", "it was lost on the way")
-    lowered = move_straight(
-        ctx,
-        (0.0, 0.0, -ctx.options.descend_m),
-        guard=Guard(contact_n=ctx.options.contact_n),
-        speed_m_s=ctx.options.fine_speed_m_s,
-    )
+    for depth_m in (ctx.options.descend_m, ctx.options.place_gap_m + SHORT_DESCENT_M):
+        lowered = move_straight(
+            ctx,
+            (0.0, 0.0, -depth_m),
+            guard=Guard(contact_n=ctx.options.contact_n),
+            speed_m_s=ctx.options.fine_speed_m_s,
+        )
+        if lowered.status != "no_ik":
+            break
     if not lowered.ok and lowered.status != "not_reached":
         return StageReport(name, False, lowered.status, lowered.detail)
     release(ctx)

@@ -63,6 +63,7 @@ def evaluate(ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose) -> G
     empty = np.zeros((0, n))
     paths: list[Array] = [empty] * len(candidates)
     approaches: list[Array] = [empty] * len(candidates)
+    detail: list[str] = [""] * len(candidates)
     for opening_m, members in _by_opening(candidates, ctx.gripper.opening_m[1]):
         ctx.planner.set_opening(opening_m)
         poses = np.stack([(pose_base_object @ tool_pose(ctx, candidates[i])).matrix() for i in members])
@@ -71,10 +72,11 @@ def evaluate(ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose) -> G
             status[i] = part.status[row]
             paths[i] = part.path_rad[row]
             approaches[i] = part.approach_rad[row]
+            detail[i] = part.detail[row] if part.detail else ""
         score[members] = part.score
         q_pre[members], q_grasp[members] = part.q_pregrasp_rad, part.q_grasp_rad
     ctx.add_time("evaluate grasps", time.perf_counter() - started)
-    return GraspEvaluation(tuple(status), score, paths, q_pre, q_grasp, approaches)
+    return GraspEvaluation(tuple(status), score, paths, q_pre, q_grasp, approaches, tuple(detail))
 
 
 def tool_pose(ctx: SkillContext, candidate: GraspCandidate) -> Pose:

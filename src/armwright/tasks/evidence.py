@@ -11,8 +11,7 @@ import numpy as np
 
 from armwright.assets.model import ObjectModel
 from armwright.core.pose import Array, Pose
-
-TABLE = "table"
+from armwright.core.task import TABLE as TABLE
 
 
 class Truth(Protocol):

@@ -94,11 +94,12 @@ class EpisodeJudge:
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
         self._touched: set[str] = set()
+        self._first: Evidence | None = None
 
     def observe(self, truth: JudgedTruth) -> None:
         """Take in the present state of the world."""
         if not self._up:
-            first = observe(truth, self._models, self._base)
+            first = self._first = observe(truth, self._models, self._base)
             for object_id, seen in first.objects.items():
                 self._up[object_id] = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
                 self._lifts[object_id] = _Lift(float(seen.low_m[2]), seen.pose_world)
@@ -158,10 +159,14 @@ class EpisodeJudge:
         subject, target, relation = primitive.object, primitive.target or TABLE, primitive.relation or "on"
         if moved_again:
             return Verdict(True, f"{relation}({subject}, {target})", "moved again later")
+        seen = evidence
+        if primitive.target is None and relation != "on" and self._first is not None:
+            target = f"where {subject} stood"
+            seen = Evidence({**evidence.objects, target: self._first.objects[subject]}, evidence.pose_world_base)
         verdicts = [
             predicates.released(evidence, subject),
             predicates.still(evidence, subject),
-            predicates.relation_holds(evidence, subject, relation, target),
+            predicates.relation_holds(seen, subject, relation, target),
         ]
         if relation != "in":
             verdicts.append(predicates.upright(evidence, subject, self._up[subject]))
