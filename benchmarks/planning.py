@@ -4,51 +4,66 @@ Usage: ``python benchmarks/planning.py [--json] [--robots R] [--problems 100] [-
 Worlds: ``easy`` (table, open shelf, six boxes) and ``narrow`` (deep shelf in compartments, eighteen boxes). The ends of
 every problem are clear of everything by 1 cm in MuJoCo; whether a path exists is not known, so that a success below
 100 % need not be a failure. ``tight ends`` are problems whose ends are merely free in MuJoCo: spheres refuse some.
-Rows: ours (search, shortcut and check every 0.01 rad included); OMPL's RRTConnect with MuJoCo's check, and with our
-check called from Python (search alone, every 0.05 rad); roboplan with our spheres, nearest goal. Times are CPU times of
-one thread over the solved problems; a peer gives up after --timeout seconds. ``executed`` motions are planned, timed
-and verified in MuJoCo at every 0.01 rad and against every limit plus 2 %.
+Rows: ours with the default 2,000 iterations and, ``patient``, with 100,000 (search, shortcut and check every 0.01 rad
+are one call and one time); OMPL's RRTConnect with MuJoCo's check, and with our check called from Python (every 0.05
+rad); roboplan with the hulls that MuJoCo collides and the nearest goal alone (every 0.05 rad, no shortening). A peer
+runs on the first problems, for --timeout seconds at most. Times are CPU times of one thread over the solved problems.
+``x ours`` compares medians on the problems that both solved: the peer's search alone, then its search and shortening,
+over our whole patient call. ``executed`` motions are planned with the default, timed, and verified in MuJoCo at every
+0.01 rad and against every limit plus 2 %.
 Targets: median <= 1 ms, success >= 98 %, OMPL with MuJoCo >= 10 x, 0 of 500 motions touch anything or break a limit.
 Peers: ``pip install "armwright[bench]" roboplan``.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
 from _common import Problem, WorldName, arguments, arms, problems, quantiles, record, timed, world
-from _planning_peers import Solve, ompl_solver, roboplan_solver
+from _planning_peers import Outcome, Solve, ompl_solver, roboplan_solver
 from armwright.planning.planner import Planner
 from armwright.planning.verify import Verifier
 from armwright.robots.bake import BakedRobot
 
 CLEARANCE_M = 0.01
+PATIENT = 100_000
 
 
-def summary(name: str, outcomes: list[tuple[bool, float]]) -> dict[str, Any]:
-    """Return success and times of the solved problems."""
-    times = [milliseconds for solved, milliseconds in outcomes if solved]
+def summary(name: str, outcomes: list[Outcome], reference: list[Outcome]) -> dict[str, Any]:
+    """Return success, times of the solved problems, and ratios over what the reference solved of the same ones."""
+    both = [(one, other) for one, other in zip(outcomes, reference, strict=False) if one.solved and other.solved]
+    ours_ms = float(np.median([other.total_ms for _, other in both])) if both else float("nan")
     return {
         "planner": name,
         "n": len(outcomes),
-        "solved": float(np.mean([solved for solved, _ in outcomes])),
-        **quantiles(times),
+        "solved": float(np.mean([one.solved for one in outcomes])),
+        "refused": sum(not one.solved and one.search_ms == 0.0 for one in outcomes),
+        "search": quantiles([one.search_ms for one in outcomes if one.solved]),
+        "total": quantiles([one.total_ms for one in outcomes if one.solved]),
+        "ours_solved_of_same": float(np.mean([other.solved for other in reference[: len(outcomes)]])),
+        "paired": len(both),
+        "ratio_search": float(np.median([one.search_ms for one, _ in both])) / ours_ms if both else None,
+        "ratio_total": float(np.median([one.total_ms for one, _ in both])) / ours_ms if both else None,
     }
 
 
-def ours(planner: Planner, tasks: list[Problem]) -> Solve:
-    """Return our planner as a solver, compiled."""
+def ours(planner: Planner, tasks: list[Problem], *, max_iterations: int) -> list[Outcome]:
+    """Return our planner's outcomes, compiled before the clock runs."""
     planner.plan(tasks[0].start_rad, tasks[0].goals_rad)
-
-    def solve(problem: Problem) -> tuple[bool, float]:
-        report, milliseconds = timed(lambda: planner.plan(problem.start_rad, problem.goals_rad))
-        return report.ok, milliseconds
-
-    return solve
+    outcomes = []
+    for task in tasks:
+        report, milliseconds = timed(
+            partial(planner.plan, task.start_rad, task.goals_rad, max_iterations=max_iterations)
+        )
+        outcomes.append(Outcome(report.ok, milliseconds, milliseconds))
+    return outcomes
 
 
 def compare(arm: BakedRobot, name: WorldName, options: Any, absent: dict[str, str]) -> list[dict[str, Any]]:
@@ -60,27 +75,31 @@ def compare(arm: BakedRobot, name: WorldName, options: Any, absent: dict[str, st
     planner = Planner(arm.kinematics, opening_m=opening, seed=options.seed)
     planner.set_world(spec)
     judge = Verifier(arm.xml_path, arm.spec, spec, opening_m=opening)
-    solve = ours(planner, tasks)
+    patient = ours(planner, tasks, max_iterations=PATIENT)
+    hard = ours(planner, tight, max_iterations=PATIENT)
     rows = [
-        summary("armwright", [solve(task) for task in tasks]),
-        summary("armwright, tight ends", [solve(task) for task in tight]),
+        summary("armwright", ours(planner, tasks, max_iterations=2000), patient),
+        summary("armwright, patient", patient, patient),
+        summary("patient, tight ends", hard, hard),
     ]
     few = tasks[: options.peer_problems]
     chain = arm.kinematics
-    peers = {
+    peers: dict[str, Callable[[], Solve]] = {
         "ompl + mujoco": lambda: ompl_solver(chain, judge.is_free, timeout_s=options.timeout),
         "ompl + our check": lambda: ompl_solver(
             chain, lambda q: bool(planner.check(q[None])[0]), timeout_s=options.timeout
         ),
-        "roboplan": lambda: roboplan_solver(chain, chain.spheres_at(opening), spec, timeout_s=options.timeout),
+        "roboplan": lambda: roboplan_solver(arm, spec, folder, opening_m=opening, timeout_s=options.timeout),
     }
-    for peer, build in peers.items():
-        try:
-            rows.append(summary(peer, list(map(build(), few))))
-        except ImportError as error:
-            absent[peer.split()[0]] = f"{error}; pip install {peer.split()[0]}"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for peer, build in peers.items():
+            try:
+                rows.append(summary(peer, list(map(build(), few)), patient))
+            except ImportError as error:
+                absent[peer.split()[0]] = f"{error}; pip install {peer.split()[0]}"
     for row in rows:
-        row |= {"robot": arm.spec.name, "world": name, "ratio": row["median_ms"] / rows[0]["median_ms"]}
+        row |= {"robot": arm.spec.name, "world": name}
     return rows
 
 
@@ -124,6 +143,17 @@ def execute(arm: BakedRobot, options: Any, count: int) -> dict[str, Any]:
     }
 
 
+def line(row: dict[str, Any]) -> str:
+    """Return a row of ``compare`` as text."""
+    ratios = "/".join("-" if row[key] is None else f"{row[key]:.1f}" for key in ("ratio_search", "ratio_total"))
+    return (
+        f"{row['robot']:7} {row['world']:6} {row['planner']:20} {100 * row['solved']:5.1f} % of {row['n']:3}"
+        f"{' (' + str(row['refused']) + ' ends refused)' if row['refused'] else ''}  "
+        f"search {row['search']['median_ms']:8.3f} p95 {row['search']['p95_ms']:9.3f}  "
+        f"with shortening {row['total']['median_ms']:8.3f} ms  {ratios} x ours on {row['paired']}"
+    )
+
+
 def main() -> None:
     """Print the tables, or their record."""
     options = arguments(__doc__, problems=100, peer_problems=25, timeout=2, executed=500)
@@ -135,11 +165,7 @@ def main() -> None:
             for row in compare(arm, name, options, absent):
                 rows.append(row)
                 if not options.json:
-                    print(
-                        f"{arm.spec.name:7} {name:6} {row['planner']:21} {100 * row['solved']:6.1f} % of {row['n']:3}  "
-                        f"median {row['median_ms']:8.3f} ms  p95 {row['p95_ms']:9.3f}  {row['ratio']:8.1f} x ours",
-                        flush=True,
-                    )
+                    print(line(row), flush=True)
     for arm in chosen if options.executed else ():
         row = execute(arm, options, -(-options.executed // len(chosen)))
         rows.append(row)
