@@ -126,8 +126,10 @@ def test_the_workspace_follows_the_arm(session_of):
     assert replace(franka, window_m=base.window_m, near_m=base.near_m, far_m=base.far_m, front_m=base.front_m) == base
 
 
-@pytest.mark.parametrize("sentence", ["put the mug on the table", "move the cup to the left"])
-def test_the_table_and_a_bare_direction_are_places(session_of, task, sentence):
+@pytest.mark.parametrize(
+    "sentence", ["put the mug on the table", "move the cup to the left", "put the can in front of the cabinet"]
+)
+def test_the_table_a_direction_and_beside_what_is_fixed_are_places(session_of, task, sentence):
     episode = run_episode(session_of("franka"), EpisodeRequest(task(sentence), 0))
     assert episode.ok, (episode.failed_stage, episode.graded.detail)
 

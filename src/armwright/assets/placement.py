@@ -32,6 +32,8 @@ MARGIN_M = 0.012
 """Kept free to other objects, so that an open finger passes."""
 EDGE_M = 0.004
 """Kept free between a base and the edge of the surface it stands on."""
+UNDER_M = 0.02
+"""How far inside the target's outline the middle of a thing under it must be."""
 REST_M = 0.001
 """Poses are this far above contact, so that they are free of collision."""
 HEADROOM_M = 0.015
@@ -346,9 +348,13 @@ class _Task:
         target_points = self.pose_world_target.transform(solid)
         other = Footprint.from_points(target_points)
         low, high = other.outline_m.min(0), other.outline_m.max(0)
-        for _, yaw in zip(range(4 * _TRIES), self._yaws(), strict=False):
+        inner_low, inner_high = (corner[:2] for corner in self.target.bounds_m)
+        for _, yaw in zip(range(8 * _TRIES), self._yaws(), strict=False):
             pose, points = self._turned(yaw)
             x, y = self.rng.uniform(low, high)
+            local = self.pose_world_target.inverse().transform([x, y, self.table.z_m])[:2]
+            if (local < inner_low + UNDER_M).any() or (local > inner_high - UNDER_M).any():
+                continue
             outline = points[:, :2] + np.array([x, y])
             near = (target_points[:, :2] > outline.min(0) - MARGIN_M) & (
                 target_points[:, :2] < outline.max(0) + MARGIN_M

@@ -10,12 +10,15 @@ import numpy as np
 
 from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Array, Pose
+from armwright.core.task import TABLE
 from armwright.sim._armmap import ArmMap
 from armwright.sim.build import LinkIndex
 from armwright.sim.physics import Physics
 
 # A contact carries weight if it pushes up with more than this share of its force.
 _UPWARD = 0.3
+# A welded object whose lowest point is this near the table top stands on it.
+_AT_TABLE_M = 0.01
 # Below this a contact only grazes [N].
 _GRAZE_N = 1e-3
 
@@ -151,6 +154,11 @@ class WorldTruth:
             size = float(np.linalg.norm(on_object))
             if other != "robot" and size > _GRAZE_N and on_object[2] > _UPWARD * size:
                 below.add(other)
+        if self._link(object_id, "base").fixed:
+            # What is welded to the world rests on the table without a contact.
+            low = self._physics.built.objects[object_id].bounds_m[0][2]
+            if abs(float(self.pose(object_id).position_m[2] + low)) < _AT_TABLE_M:
+                below.add(TABLE)
         return frozenset(below)
 
     def is_held(self, object_id: str) -> bool:

@@ -172,7 +172,9 @@ def under(evidence: Evidence, subject: str, target: str) -> Verdict:
     local = t.pose_world.inverse().transform(o.center_m)
     low, high = t.model.bounds_m
     ok = bool((local[:2] > low[:2]).all() and (local[:2] < high[:2]).all()) and o.high_m[2] < t.high_m[2]
-    return Verdict(ok and target not in evidence.carriers(subject), name)
+    if target in evidence.carriers(subject):
+        return Verdict(False, name, "it stands on the target")
+    return Verdict(ok, name, "" if ok else "its middle is outside the target's outline, or not below its top")
 
 
 def relation_holds(evidence: Evidence, subject: str, relation: RelationName, target: str) -> Verdict:
