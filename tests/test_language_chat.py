@@ -64,6 +64,14 @@ def test_what_the_catalog_lacks_is_asked_again(bad, told):
     assert [p.name for p in task.primitives] == ["pick", "place"]
 
 
+def test_a_hold_beside_something_is_asked_again():
+    beside = _answer()
+    beside.arguments["primitives"][1] |= {"name": "hold", "relation": "next_to"}
+    with serve(beside, _answer()) as server:
+        _parser(server.url).parse(SENTENCE)
+        assert "held next to" in str(server.requests[1]["messages"])
+
+
 def test_an_answer_that_stays_wrong_is_a_model_error():
     with serve(_answer(category="unicorn")) as server, pytest.raises(ModelError, match="unicorn"):
         _parser(server.url).parse(SENTENCE)

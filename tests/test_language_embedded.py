@@ -145,6 +145,10 @@ def test_the_papers_three_examples():
         ("put the mug", "where"),
         ("put it on the plate", "'it'"),
         ("put 40 cubes on the tray", "12"),
+        ("hold the cube next to the box", "held next to.*above"),
+        ("hold the cube under the shelf", "held under"),
+        ("keep the mug on the table", "held on"),
+        ("hold the mug to the bowl", "above"),
     ],
 )
 def test_refusals_say_why(text, reason):
@@ -163,12 +167,48 @@ def test_refusals_say_why(text, reason):
         ("put the frobnicated mug on the plate", "frobnicated"),
         ("Don't open the microwave. Put the mug on the plate.", "open the microwave"),
         ("give me the mug", "me"),
+        ("put the mug on the second shelf", "second"),
+        ("pick up the third cube", "third"),
+        ("There are two cubes. Pick up the third cube.", "third"),
+        ("There are a red cube and a blue cube. Pick up the third red cube.", "third"),
+        ("put the mug on the first table", "first"),
+        ("put the mug in the middle of the plate", "in the middle of"),
+        ("put the cube on the rim of the bowl", "the rim of"),
+        ("take the kettle, pour it into the cup and put the kettle back on its base", "its base"),
     ],
 )
 def test_what_is_not_understood_is_quoted(text, fragment):
     task = parse(text)
     assert any(fragment in part for part in task.not_understood)
     assert all(part in text for part in task.not_understood)
+
+
+@pytest.mark.parametrize(
+    ("text", "picked"),
+    [
+        ("There are a red cube and a blue cube. Pick up the first cube.", "red"),
+        ("There are a red cube and a blue cube. Pick up the second cube.", "blue"),
+        ("There are a red cube, a blue cube and a green cube. Pick up the last cube.", "green"),
+        ("There are a red cube and a blue cube. Put the first cube in the bowl. Pick up the second one.", "blue"),
+    ],
+)
+def test_ordinals_count_in_the_order_of_mention(text, picked):
+    task = parse(text)
+    assert task.scene.object(task.primitives[-1].object).attributes["colour"] == picked
+    assert not task.not_understood
+
+
+def test_a_base_is_no_place_of_the_scene():
+    steps = _steps("Take the kettle, pour it into the cup and put the kettle back on its base.")
+    assert steps[-1] == ("place", "kettle_1", "table", "on")
+
+
+@pytest.mark.parametrize("word", ["floor", "ground"])
+def test_the_floor_is_taken_as_the_table_and_told(word):
+    task = parse(f"put the mug on the {word}")
+    assert task.primitives[-1].target == "table"
+    assert task.assumptions == (f"{word} taken as the table",)
+    assert not parse("put the mug on the desk").assumptions
 
 
 def test_a_guess_is_told():

@@ -278,6 +278,8 @@ class Chunker(CopulaReader):
             if following in lex.VERBS or not following.isalpha() or not self._target_ahead(end + 1):
                 return self._relation_alone(at)
             self.unknown.add(end)
+        if not fixed.SPOTS.isdisjoint(phrase):
+            self.imprecise |= set(range(at, end))
         item = self._add("rel", at, end)
         item.phrase = relation
         return end

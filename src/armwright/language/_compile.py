@@ -9,7 +9,7 @@ from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
 from armwright.language import lexicon as lex
 from armwright.language._grounding import Step, movable, openable
-from armwright.language._items import Clause, Place
+from armwright.language._items import Clause, NounPhrase, Place
 from armwright.language._pouring import Pouring
 from armwright.language._referents import TABLE, Entity, Referent, anything
 from armwright.language.lexicon import RelationPhrase
@@ -119,10 +119,17 @@ class Compiler(Pouring):
                 f"it is not said where to place the {objects[0].category.replace('_', ' ')}.",
                 hint="Say for example: … on the plate.",
             )
+        if all(self._own_base(np, objects) for np in goal.targets):
+            self.rejected += [np.tokens for np in goal.targets]
+            return self._release(objects, TABLE, "on")
         self._put(objects, goal, clause)
         return None
 
     _go = _place
+
+    def _own_base(self, np: NounPhrase, objects: Sequence[Entity]) -> bool:
+        """Return whether a place is what the thing itself stands on: ``back on its base``, no thing of the scene."""
+        return np.part == "base" and np.owner is None and np.category in (None, *(e.category for e in objects))
 
     def _put_down(self, objects: Sequence[Entity]) -> None:
         last = self.steps[-1] if self.steps else None
@@ -215,6 +222,7 @@ class Compiler(Pouring):
             self._take(entity, "hold")
             target = self._targets(goal, objects)[0] if goal else None
             relation = goal.phrase.relation if goal else None
+            checks.require_above(relation, target=target is not None)
             self.steps.append(Step("hold", entity, target, relation))
             entity.moved = True
             if isinstance(target, Entity):

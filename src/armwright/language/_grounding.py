@@ -255,7 +255,10 @@ class Grounding:
         for place in after:
             if place.phrase.source:
                 self._locate(objects, [place])
-            elif not any(np.kind == "surface" for np in place.targets):
+            elif any(np.kind == "surface" for np in place.targets):
+                for np in filter(lambda np: np.kind == "surface", place.targets):
+                    self.talk.resolve(np)
+            else:
                 place.of = place.of if kept and place.explicit else -1
                 kept.append(place)
         if kept:
@@ -271,9 +274,20 @@ class Grounding:
         found: list[Referent] = []
         for np in goal.targets:
             found += self.talk.resolve(np, exclude=objects, test=test)
+            self._leave_part(np)
         if not found:
             raise UsageError("it is not said where to.", hint="Say for example: … on the plate.")
         return found
+
+    def _leave_part(self, phrase: NounPhrase) -> None:
+        """Note the part of a place as not understood: things go on or in the whole of it."""
+        start, end = phrase.tokens
+        if phrase.part in (None, "top"):
+            return
+        if phrase.kind == "part":
+            self.rejected.append((start, phrase.owner.tokens[0] if phrase.owner else end))
+        else:
+            self.rejected.append((end - 1, end))
 
     def _take(self, entity: Entity, action: str) -> None:
         """Have the hand hold ``entity``."""

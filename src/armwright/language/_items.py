@@ -58,6 +58,8 @@ class NounPhrase:
         part: The part meant, if the phrase names one (``the handle of the mug``).
         owner: Whose part, if said.
         approximate: The category was found by likeness of meaning, not by name.
+        ordinal: Place in an order, from 1; -1 is the last; 0 if none was said.
+        ordinal_at: Token of the ordinal.
         predicate: Its attributes were asserted of a thing already known (``the mug is red``).
         tokens: Token span.
     """
@@ -74,6 +76,8 @@ class NounPhrase:
     part: str | None = None
     owner: NounPhrase | None = None
     approximate: bool = False
+    ordinal: int = 0
+    ordinal_at: int = -1
     predicate: bool = False
     tokens: tuple[int, int] = (0, 0)
 

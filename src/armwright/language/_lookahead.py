@@ -14,6 +14,7 @@ class Lookahead:
     Attributes:
         items: Read so far.
         unknown: Indices of tokens not understood.
+        imprecise: Those of phrases that name a spot on a thing, where only the thing is understood.
     """
 
     def __init__(self, tokens: list[Token], reader: NounPhraseReader) -> None:
@@ -22,6 +23,7 @@ class Lookahead:
         self._reader = reader
         self.items: list[Item] = []
         self.unknown: set[int] = set()
+        self.imprecise: set[int] = set()
 
     def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
         return tuple(self._words[at : at + len(phrase)]) == phrase

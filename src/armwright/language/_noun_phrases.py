@@ -13,7 +13,8 @@ _STATES = lex.bag("open opened closed shut empty full clean dirty upright loose 
 _SHADES = lex.bag("dark light bright pale deep shiny matte plain")
 _COLLECTIONS = lex.bag("pair couple stack pile set row group bunch number tower line piece pieces")
 _SEVERAL = {"some": 2, "several": 3, "few": 3, "many": 4}
-_ORDINALS = frozenset(("second", "third", "remaining", "last", "first"))
+_PLACES_IN_ORDER = {"first": 1, "second": 2, "third": 3, "last": -1}
+_ORDINALS = frozenset((*_PLACES_IN_ORDER, "remaining"))
 _ROBOT = lex.bag("robot arm gripper hand fingers manipulator claw hands")
 _SCENE = lex.bag("scene setup environment background kitchen room picture")
 _ONE = frozenset(("one", "ones"))
@@ -33,6 +34,7 @@ class _Draft:
     article: bool = False
     other: bool = False
     every: bool = False
+    ordinal_at: int = -1
     unknown: list[int] = field(default_factory=list)
     described: bool = False
 
@@ -65,6 +67,8 @@ class NounPhraseReader:
         phrase.definite = draft.definite
         phrase.other = draft.other
         phrase.every = draft.every
+        if draft.ordinal_at >= 0:
+            phrase.ordinal, phrase.ordinal_at = _PLACES_IN_ORDER[words[draft.ordinal_at]], draft.ordinal_at
         if words[start] == "both" and phrase.kind == "object" and not phrase.plural:
             phrase.count, phrase.every = None, False
         if phrase.category is None and phrase.kind == "object":
@@ -88,6 +92,7 @@ class NounPhraseReader:
                 draft.count, draft.definite, draft.article = _SEVERAL[word], False, True
             elif word in _ORDINALS and draft.article:
                 draft.other = word in ("second", "third", "remaining") or draft.other
+                draft.ordinal_at = at if word in _PLACES_IN_ORDER else draft.ordinal_at
             elif word in ("another", "other", "remaining"):
                 draft.other, draft.article = True, True
                 draft.definite = draft.definite and word != "another"
@@ -206,6 +211,7 @@ class NounPhraseReader:
         elif word in lex.MATERIAL_WORDS and (draft.article or noun_follows):
             draft.attributes.setdefault("material", lex.MATERIAL_WORDS[word])
         elif word in _STATES | _SHADES | _ORDINALS and (draft.article or noun_follows):
+            draft.ordinal_at = at if word in _PLACES_IN_ORDER else draft.ordinal_at
             return word not in ("open", "shut", "closed") or noun_follows
         elif word in lex.NUMBERS and draft.article and noun_follows:
             draft.count = lex.NUMBERS[word]

@@ -129,6 +129,8 @@ STACKING = (
     ("to", "form", "a", "tower"),
     ("to", "make", "a", "tower"),
 )
+SPOTS = lex.bag("middle center centre edge corner")
+"""Words by which a relation names a spot on a thing (``in the middle of``); no spot is aimed at."""
 APPROACHES = lex.bag("left right front back top above behind")
 WISHES = lex.bag("want wants wanted need needs like prefer have")
 BUILD = lex.bag("build make create form construct assemble")

@@ -13,6 +13,8 @@ from armwright.language.lexicon import GENERIC_NOUNS
 
 _WIDER = {"cup": ("mug", "paper_cup"), "mug": ("cup",)}
 """A word may mean the thing in the hand if it is of these categories and nothing of its own was mentioned."""
+_ELSEWHERE = ("floor", "ground")
+"""Surfaces that the robot does not stand at: the table is what it has."""
 _LOOSE_CUPS = ("cup", "teacup", "cups")
 
 
@@ -81,6 +83,7 @@ class Discourse:
     held: Entity | None = None
     place: Referent | None = None
     assumptions: list[str] = field(default_factory=list)
+    ordered: list[tuple[NounPhrase, Entity]] = field(default_factory=list)
 
     def mention(self, entities: Sequence[Entity]) -> None:
         """Make entities the most salient."""
@@ -124,6 +127,8 @@ class Discourse:
             UsageError: It means nothing in the catalog, or nothing mentioned.
         """
         if phrase.kind == "surface":
+            if phrase.head in _ELSEWHERE:
+                self.assumptions.append(f"{phrase.head} taken as the table")
             return [TABLE]
         if phrase.owner is not None:
             return self.resolve(phrase.owner, describing=describing, exclude=exclude, test=test)
@@ -136,7 +141,7 @@ class Discourse:
         if phrase.kind == "generic":
             return list(self._generic(phrase, exclude, test))
         if phrase.kind == "object" and phrase.category is not None:
-            return list(self._object(phrase, phrase.category, describing, exclude))
+            return list(self._in_order(phrase, phrase.category, describing, exclude))
         raise self._unknown(phrase.head)
 
     def _unknown(self, noun: str) -> UsageError:
@@ -198,11 +203,41 @@ class Discourse:
             raise UsageError(f"'{phrase.head}' refers to nothing named before.", hint="Name the object.")
         clone = NounPhrase("object", source.head, source.category, phrase.attributes, phrase.count, phrase.plural)
         clone.definite, clone.other, clone.every = phrase.definite, phrase.other, phrase.every
+        clone.ordinal, clone.ordinal_at = phrase.ordinal, phrase.ordinal_at
         matching = [e for e in self.salient if _fits(e, phrase.attributes) and e not in exclude]
         same = [e for e in matching if e.category == source.category]
         if phrase.attributes and matching and not same and not exclude:
             return [matching[-1]]
-        return self._object(clone, source.category, False, exclude)
+        return self._in_order(clone, source.category, False, exclude)
+
+    def _in_order(self, phrase: NounPhrase, category: str, describing: bool, exclude: Sequence[Entity]) -> list[Entity]:
+        """Find what an ordinal selects: what it meant before, else the nth of its kind as they were named."""
+        number = phrase.count or (2 if phrase.plural else 1)
+        if not phrase.ordinal or number != 1:
+            found = self._object(phrase, category, describing, exclude)
+        else:
+            before = [e for p, e in self.ordered if self._same_order(p, phrase, e, category) and e not in exclude]
+            known = [e for e in self.entities if e.category == category and _fits(e, phrase.attributes)]
+            at = phrase.ordinal - 1 if phrase.ordinal > 0 else len(known) - 1
+            nth = [e for e in known[max(at, 0) :][:1] if len(known) > 1 and not e.manipulated and e not in exclude]
+            found = before[-1:] or nth or self._object(phrase, category, describing, exclude)
+        if phrase.ordinal:
+            self.ordered += [(phrase, entity) for entity in found[:1]]
+        return found
+
+    def _same_order(self, earlier: NounPhrase, phrase: NounPhrase, entity: Entity, category: str) -> bool:
+        same = earlier.ordinal == phrase.ordinal and earlier.attributes == phrase.attributes
+        return same and entity.category == category
+
+    def idle_ordinals(self, phrases: Sequence[NounPhrase]) -> set[int]:
+        """Return the tokens of ordinals that told nothing apart: ``the second shelf`` where there is one shelf."""
+        told: set[int] = set()
+        for phrase, entity in self.ordered:
+            alike = [e for e in self.entities if e.category == entity.category and _fits(e, phrase.attributes)]
+            if len(alike) >= max(phrase.ordinal, (phrase.count or (2 if phrase.plural else 1)) + 1):
+                told.add(phrase.ordinal_at)
+        owners = [phrase.owner for phrase in phrases if phrase.owner is not None]
+        return {phrase.ordinal_at for phrase in [*phrases, *owners] if phrase.ordinal} - told
 
     def _generic(self, phrase: NounPhrase, exclude: Sequence[Entity], test: Test) -> list[Entity]:
         kinds = GENERIC_NOUNS[phrase.head]

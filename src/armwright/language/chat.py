@@ -71,6 +71,7 @@ def _system() -> str:
         "relations: only what the text says of where things are before the robot acts, without the table.",
         "place, pour, hang and hold need a pick of the same object before them. A place names its target and relation.",
         "pour: target is the receiver, relation 'in'. hang: target is the mug_rack, relation 'on'.",
+        "hold: relation 'above' and a target, or neither.",
         "left_of is to the robot's left; behind is farther from the robot.",
         "An object that matches no category is named in not_understood.",
     ]
@@ -143,6 +144,8 @@ def _to_task(sentence: str, answer: Answer, parser: str) -> ParsedTask:
     primitives = []
     for step in answer.primitives:
         checks.check_step(step.name, info[step.object], info.get(step.target or ""))
+        if step.name == "hold":
+            checks.require_above(step.relation, target=step.target is not None)
         settled = step.relation
         if step.name == "place" and step.target in info and step.relation is not None:
             settled = checks.settle(info[step.object], step.relation, info[step.target])

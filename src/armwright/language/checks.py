@@ -111,6 +111,20 @@ def require(info: CategoryInfo, action: str, able: Callable[[CategoryInfo], bool
         raise UsageError(f"cannot {action} a {_say(info)}.", hint=f"Possible with: {_names(able)}.")
 
 
+def require_above(relation: RelationName | None, *, target: bool) -> None:
+    """Refuse to hold a thing anywhere but above another or just in the hand: what is held rests on nothing.
+
+    Raises:
+        UsageError: Another relation, or a target without one.
+    """
+    if relation not in (None, "above") or (target and relation is None):
+        where = f"{relation.replace('_', ' ')} something" if relation else "at something"
+        raise UsageError(
+            f"nothing can be held {where}: a thing in the hand is held above another, or just held.",
+            hint="Say: hold it above …, hold it, or place it there instead.",
+        )
+
+
 def _static_uses(info: CategoryInfo) -> str:
     return "opened, closed, pulled or pushed" if "Openable Handle" in info.regions else "named as a place"
 

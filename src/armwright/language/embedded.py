@@ -48,7 +48,8 @@ class EmbeddedParser:
         compiler.run(ordered, early=clauses.early)
         if not compiler.steps:
             raise _no_verb(sentence, tokens)
-        unknown = set(chunker.unknown)
+        named = [item.np for item in items if item.np is not None]
+        unknown = chunker.unknown | chunker.imprecise | compiler.talk.idle_ordinals(named)
         for start, end in [*clauses.rejected, *compiler.rejected]:
             unknown |= set(range(start, end))
         return _finish(sentence, compiler, _fragments(sentence, tokens, unknown))
