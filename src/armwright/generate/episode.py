@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,6 @@ from armwright.assets.scene import ParsedTask, PoseSpec, SceneSpec
 from armwright.control.protocols import StageReport
 from armwright.core.errors import SceneError
 from armwright.core.seeds import int_seed, rng_for
-from armwright.core.task import AffordanceQuery, Primitive
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace, solve_scene
 from armwright.grasping.sources import grasp_source
@@ -22,9 +20,7 @@ from armwright.sim.oracle import OracleSource
 from armwright.sim.physics import DivergedError
 from armwright.sim.world import World
 from armwright.skills.context import GraspTrace, SkillContext, SkillOptions
-from armwright.skills.pick import pick
-from armwright.skills.place import hold, place, usable_for
-from armwright.skills.rank import Usable
+from armwright.skills.dispatch import perform
 from armwright.tasks.evidence import observe
 from armwright.tasks.judge import EpisodeJudge, Graded
 from armwright.tasks.predicates import UPRIGHT_RAD
@@ -226,42 +222,11 @@ def _do_primitives(
 ) -> tuple[tuple[StageReport, ...], list[tuple[float, float]]]:
     stages: list[StageReport] = []
     times: list[tuple[float, float]] = []
-    queries = list(parsed.queries)
     for index, primitive in enumerate(parsed.primitives):
         began = world.clock.now_s
-        report = _do(ctx, primitive, parsed.primitives[index + 1 :], queries)
+        report = perform(ctx, primitive, parsed.primitives[index + 1 :], parsed.queries)
         stages.append(report)
         times.append((began, world.clock.now_s))
         if not report.ok:
             break
     return tuple(stages), times
-
-
-def _do(
-    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
-) -> StageReport:
-    if primitive.name == "pick":
-        query = next((q for q in queries if q.object == primitive.object and q.role == "grasp"), None)
-        if query is None:
-            return StageReport(f"pick {primitive.object}", False, "no_query", "no region to grasp was queried")
-        return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following))
-    if primitive.name in ("place", "hold") and (ctx.held is None or ctx.held.object_id != primitive.object):
-        return StageReport(
-            f"{primitive.name} {primitive.object}", False, "nothing_held", f"{primitive.object} is not held"
-        )
-    if primitive.name == "place":
-        return place(ctx, primitive.target, primitive.relation or "on")
-    if primitive.name == "hold":
-        return hold(ctx, primitive.target, primitive.relation)
-    detail = f"{primitive.name} is understood but not executed yet"
-    return StageReport(f"{primitive.name} {primitive.object}", False, "skill_not_available", detail)
-
-
-def _look_ahead(ctx: SkillContext, object_id: str, following: Sequence[Primitive]) -> Usable | None:
-    """A grasp must also serve the next thing that is done with the object."""
-    step: Callable[[Primitive], bool] = lambda p: p.object == object_id and p.name in ("place", "hold")  # noqa: E731
-    following_step = next((p for p in following if step(p)), None)
-    if following_step is None or following_step.relation is None:
-        return None
-    gap = ctx.options.place_gap_m if following_step.name == "place" else 0.0
-    return usable_for(ctx, object_id, following_step.target, following_step.relation, gap_m=gap)

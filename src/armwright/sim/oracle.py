@@ -105,6 +105,14 @@ class OracleSource:
         """Return the pose of an object's root in the world."""
         return self._world.truth.pose(object_id)
 
+    def pose_world_link(self, object_id: str, link: str) -> Pose:
+        """Return the pose of a link in the world; it is the root's while the link's joint is at 0."""
+        return self._world.truth.pose(object_id, link)
+
+    def joint(self, object_id: str, link: str) -> float:
+        """Return the value of a link's joint [m or rad], 0 for a link that has none."""
+        return self._world.truth.joint(object_id, link)
+
     def model(self, object_id: str) -> ObjectModel:
         """Return an object's model."""
         if object_id not in self._world.objects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
@@ -18,6 +18,8 @@ class Truth(Protocol):
     """The part of ``world.truth`` that judges read."""
 
     def pose(self, object_id: str, link: str = ...) -> Pose: ...
+
+    def joint(self, object_id: str, link: str) -> float: ...
 
     def velocity(self, object_id: str) -> tuple[Array, Array]: ...
 
@@ -39,6 +41,7 @@ class ObjectEvidence:
         held: Both pads touch it.
         touched: Any part of the robot touches it.
         model: Its geometry.
+        joints: Value of each jointed link's joint [m or rad], by link name.
     """
 
     pose_world: Pose
@@ -48,6 +51,7 @@ class ObjectEvidence:
     held: bool
     touched: bool
     model: ObjectModel
+    joints: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def low_m(self) -> Array:
@@ -114,5 +118,6 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
             held=truth.is_held(object_id),
             touched=truth.touched_by_robot(object_id),
             model=model,
+            joints={link.name: truth.joint(object_id, link.name) for link in model.links if link.joint is not None},
         )
     return Evidence(objects, pose_world_base)

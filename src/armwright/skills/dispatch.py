@@ -1,0 +1,82 @@
+"""Which skill performs which primitive, and what a pick must allow for: the next use of the object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from armwright.control.protocols import StageReport
+from armwright.core.task import AffordanceQuery, Primitive
+from armwright.skills.context import SkillContext
+from armwright.skills.pick import pick
+from armwright.skills.place import hold, place, usable_for
+from armwright.skills.rank import Usable
+
+Skill = Callable[[SkillContext, Primitive, Sequence[Primitive], Sequence[AffordanceQuery]], StageReport]
+"""Context, the primitive, the primitives after it, all queries of the task -> what came of it."""
+
+
+def perform(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    """Perform one primitive of a task.
+
+    Args:
+        ctx: Arm, planner, scene.
+        primitive: What to do.
+        following: The primitives after it, in order: a grasp must serve them as well.
+        queries: The task's affordance queries.
+
+    Returns:
+        The skill's report; ``skill_not_available`` for a primitive that none performs.
+    """
+    skill = SKILLS.get(primitive.name)
+    if skill is None:
+        detail = f"{primitive.name} is understood but not executed yet"
+        return StageReport(f"{primitive.name} {primitive.object}", False, "skill_not_available", detail)
+    return skill(ctx, primitive, following, queries)
+
+
+def query_for(queries: Sequence[AffordanceQuery], object_id: str, role: str) -> AffordanceQuery | None:
+    """Return the first query of an object in a role, or None."""
+    return next((q for q in queries if q.object == object_id and q.role == role), None)
+
+
+def _pick(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    query = query_for(queries, primitive.object, "grasp")
+    if query is None:
+        return StageReport(f"pick {primitive.object}", False, "no_query", "no region to grasp was queried")
+    return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following))
+
+
+def _place(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    return _not_held(ctx, primitive) or place(ctx, primitive.target, primitive.relation or "on")
+
+
+def _hold(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    return _not_held(ctx, primitive) or hold(ctx, primitive.target, primitive.relation)
+
+
+def _not_held(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
+    if ctx.held is not None and ctx.held.object_id == primitive.object:
+        return None
+    name = f"{primitive.name} {primitive.object}"
+    return StageReport(name, False, "nothing_held", f"{primitive.object} is not held")
+
+
+def _look_ahead(ctx: SkillContext, object_id: str, following: Sequence[Primitive]) -> Usable | None:
+    """A grasp must also serve the next thing that is done with the object."""
+    step = next((p for p in following if p.object == object_id and p.name in ("place", "hold")), None)
+    if step is None or step.relation is None:
+        return None
+    gap = ctx.options.place_gap_m if step.name == "place" else 0.0
+    return usable_for(ctx, object_id, step.target, step.relation, gap_m=gap)
+
+
+SKILLS: Mapping[str, Skill] = {"pick": _pick, "place": _place, "hold": _hold}
+"""The primitives that can be performed, by name."""
