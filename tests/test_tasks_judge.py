@@ -224,9 +224,14 @@ def test_pushed_away_during_the_last_second_fails(held):
 
 def test_primitives_without_a_skill_never_succeed(held):
     stage = held()
-    for name in ("pour", "push", "pull", "open", "close", "hang"):
+    for name in ("push", "pull", "open", "close", "hang"):
         graded = grade(stage, PICK, Primitive(name=name, object="mug", target="plate"))
         assert not graded.success and "skill_not_available" in graded.detail
+
+
+def test_pouring_what_held_nothing_never_succeeds(held):
+    graded = grade(held(), PICK, Primitive(name="pour", object="mug", target="plate"))
+    assert not graded.success and "held nothing" in graded.detail
 
 
 def test_nothing_to_do_is_no_success(held):

@@ -31,6 +31,18 @@ class PoseSpec(_Model):
         return Pose(self.position_m, self.quat_wxyz)  # type: ignore[arg-type]
 
 
+class ContentsSpec(_Model):
+    """What a vessel holds at the start: equal beads that flow.
+
+    Attributes:
+        count: How many.
+        radius_m: Radius of each.
+    """
+
+    count: int = Field(ge=1, le=200)
+    radius_m: float = Field(gt=0.001, le=0.02)
+
+
 class ObjectSpec(_Model):
     """One node of the scene graph (AffordSim §3.1).
 
@@ -42,6 +54,7 @@ class ObjectSpec(_Model):
         instance: Seed of the parameter draw; None until the scene is solved.
         pose: Pose in the world; None until the scene is solved.
         joints: Joint values of an articulated object by link name; missing ones are 0 (closed).
+        contents: What it holds at the start, such as what is to be poured.
     """
 
     id: str
@@ -51,6 +64,7 @@ class ObjectSpec(_Model):
     instance: int | None = None
     pose: PoseSpec | None = None
     joints: dict[str, float] = Field(default_factory=dict)
+    contents: ContentsSpec | None = None
 
 
 class Relation(_Model):

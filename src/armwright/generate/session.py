@@ -50,7 +50,10 @@ class Session:
 
     def world(self, solved: Solved) -> World:
         """Return a world in the solved scene's initial state, compiled only if its instances are new."""
-        key = tuple((n.id, n.category, n.instance, tuple(sorted(n.attributes.items()))) for n in solved.scene.objects)
+        key = tuple(
+            (n.id, n.category, n.instance, tuple(sorted(n.attributes.items())), n.contents)
+            for n in solved.scene.objects
+        )
         world = self._worlds.get(key)
         if world is None:
             world = World(solved.scene, objects=solved.objects, robot=self.robot, options=self.options)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from armwright.assets.catalog import category_info
+from armwright.assets.contents import default_fill
 from armwright.assets.footprint import Footprint
 from armwright.assets.library import Library
 from armwright.assets.model import ObjectModel
 from armwright.assets.placement import TableBounds, placements
-from armwright.assets.scene import ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
+from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
@@ -93,6 +94,27 @@ def draw_instances(parsed: ParsedTask, library: Library, seed: int) -> tuple[dic
     return models, instances
 
 
+def poured_contents(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> dict[str, ContentsSpec]:
+    """Return what each vessel that is to be poured holds, unless the scene says so itself.
+
+    Raises:
+        SceneError: Something to be poured is solid, closed or too small to hold anything.
+    """
+    found: dict[str, ContentsSpec] = {}
+    for primitive in parsed.primitives:
+        if primitive.name != "pour" or parsed.scene.object(primitive.object).contents is not None:
+            continue
+        fill = default_fill(models[primitive.object])
+        if fill is None:
+            category = models[primitive.object].category.replace("_", " ")
+            raise SceneError(
+                f"{primitive.object} cannot be poured: this {category} has no open cavity that holds anything.",
+                hint="Pour from a mug, cup, kettle, pan, bowl, basket or another open vessel.",
+            )
+        found[primitive.object] = ContentsSpec(count=fill[0], radius_m=fill[1])
+    return found
+
+
 def solve_scene(
     parsed: ParsedTask, library: Library, *, seed: int, reach: Reach, workspace: Workspace | None = None
 ) -> Solved:
@@ -110,6 +132,7 @@ def solve_scene(
     """
     space = workspace or Workspace()
     models, instances = draw_instances(parsed, library, seed)
+    contents = poured_contents(parsed, models)
     rng = rng_for(seed, "layout")
     rejected: Counter[str] = Counter()
     draws = 0
@@ -139,7 +162,13 @@ def solve_scene(
             rejected["target: out of reach"] += 1
             continue
         nodes = tuple(
-            node.model_copy(update={"instance": instances[node.id], "pose": PoseSpec.from_pose(poses[node.id])})
+            node.model_copy(
+                update={
+                    "instance": instances[node.id],
+                    "pose": PoseSpec.from_pose(poses[node.id]),
+                    "contents": contents.get(node.id, node.contents),
+                }
+            )
             for node in parsed.scene.objects
         )
         return Solved(parsed.scene.model_copy(update={"objects": nodes}), models, draws, dict(rejected))

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.assets.model import LinkModel, ObjectModel
 from armwright.assets.scene import SceneSpec
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
+from armwright.sim._contents import CONTENTS, add_contents, index_contents, place_contents
 from armwright.sim._stage import TABLE, TableShape, add_stage
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class BuiltScene:
         body_object: Scene id per body; ``table`` for the table, ``robot`` for the arm, ``floor`` for the world.
         body_link: Link name per body, empty where it has none.
         geom_part: Part name per geom, empty where it has none.
+        contents: First qpos address of each bead, by the id of the vessel that it starts in.
     """
 
     model: Any
@@ -93,6 +96,7 @@ class BuiltScene:
     geom_part: tuple[str, ...]
     robot: BakedRobot
     pose_world_base: Pose
+    contents: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -115,7 +119,7 @@ class ModelCache:
         """Return the compiled model of these instances, building it if it is not at hand."""
         _check_ids(scene, objects)
         parts = [robot.digest, repr(pose_world_base.to_list()), repr(table), repr(options)]
-        parts += [f"{node.id}:{model_digest(objects[node.id])}" for node in scene.objects]
+        parts += [f"{node.id}:{model_digest(objects[node.id])}:{node.contents}" for node in scene.objects]
         key = "|".join(parts)
         built = self._models.pop(key, None)
         if built is None:
@@ -164,6 +168,10 @@ def build_model(
     frame.attach_body(arm.body("base"), ARM_PREFIX, "")
     for node in scene.objects:
         _add_object(spec, node.id, objects[node.id], options)
+    # Beads come last, so that an object's numbers do not depend on what another holds.
+    for node in scene.objects:
+        if node.contents is not None:
+            add_contents(spec, node.id, objects[node.id], node.contents, solref_s=options.solref_s)
     model = spec.compile()
     return _index(model, scene, objects, robot, base)
 
@@ -225,6 +233,7 @@ def place_objects(built: BuiltScene, model: Any, data: Any, scene: SceneSpec) ->
             elif index.qpos >= 0 and link.joint is not None:
                 low, high = link.joint.range
                 data.qpos[index.qpos] = min(max(node.joints.get(link.name, 0.0), low), high)
+    place_contents(data, scene, built.objects, built.contents)
 
 
 def model_digest(model: ObjectModel) -> str:
@@ -420,4 +429,8 @@ def _index(
                 tag = model.geom(g).name.rpartition("#")[2]
                 if tag[:1] == "c":
                     parts[g] = link.hull_part[int(tag[1:])]
-    return BuiltScene(model, dict(objects), links, tuple(owner), tuple(link_name), tuple(parts), robot, base)
+        if node.contents is not None:
+            for bead in range(node.contents.count):
+                owner[int(model.body(f"{node.id}/{CONTENTS}/{bead}").id)] = f"{node.id}/{CONTENTS}"
+    held = index_contents(model, scene)
+    return BuiltScene(model, dict(objects), links, tuple(owner), tuple(link_name), tuple(parts), robot, base, held)

@@ -12,6 +12,7 @@ from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE
 from armwright.sim._armmap import ArmMap
+from armwright.sim._contents import CONTENTS, contents_positions
 from armwright.sim.build import LinkIndex
 from armwright.sim.physics import Physics
 
@@ -90,6 +91,12 @@ class WorldTruth:
             return Pose(model.body_pos[index.body], model.body_quat[index.body])
         fresh = self._physics.fresh()
         return Pose(fresh.xpos[index.body], fresh.xquat[index.body])
+
+    def contents(self, object_id: str) -> Array:
+        """Return where the beads that started in an object are now, (k, 3) in the world; none for other objects."""
+        self._known(object_id)
+        addresses = self._physics.built.contents.get(object_id)
+        return np.zeros((0, 3)) if addresses is None else contents_positions(self._physics.data, addresses)
 
     def joint(self, object_id: str, link: str) -> float:
         """Return the value of a link's joint [m or rad], 0 for one that has none."""
@@ -173,13 +180,14 @@ class WorldTruth:
         return any(object_id in c.objects and "robot" in c.objects for c in self.contacts())
 
     def robot_contacts(self) -> frozenset[str]:
-        """Return the ids of everything that the robot touches."""
+        """Return the ids of everything that the robot touches; spilled contents do not count."""
         built, data = self._physics.built, self._physics.fresh()
         geoms = data.contact.geom
         owners = built.body_object
         bodies = self._physics.model.geom_bodyid[geoms[(geoms >= 0).all(1)]]
         pairs = {(owners[a], owners[b]) for a, b in bodies.tolist()}
-        return frozenset(name for pair in pairs if "robot" in pair for name in pair if name != "robot")
+        touched = {name for pair in pairs if "robot" in pair for name in pair}
+        return frozenset(name for name in touched if name != "robot" and not name.endswith(f"/{CONTENTS}"))
 
     def _read_contacts(self) -> Iterator[Contact]:
         built, model, data = self._physics.built, self._physics.model, self._physics.fresh()

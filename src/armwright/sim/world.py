@@ -163,6 +163,8 @@ class World:
                 f"{', '.join(ids)}.",
                 hint="Build a new World for other objects.",
             )
+        if [node.contents for node in scene.objects] != [node.contents for node in self.scene.objects]:
+            raise UsageError("this world was built with other contents.", hint="Build a new World for other contents.")
         self._physics.reset(scene)
         self.arm.go_home()
         self.scene = scene
@@ -170,9 +172,9 @@ class World:
 
     def fits(self, scene: SceneSpec, objects: Mapping[str, ObjectModel]) -> bool:
         """Say whether `reset` can take this scene: the same ids with the same instances."""
-        ids = [node.id for node in scene.objects]
-        return ids == [node.id for node in self.scene.objects] and all(
-            model_digest(objects[i]) == model_digest(self.objects[i]) for i in ids
+        ids = [(node.id, node.contents) for node in scene.objects]
+        return ids == [(node.id, node.contents) for node in self.scene.objects] and all(
+            model_digest(objects[i]) == model_digest(self.objects[i]) for i, _ in ids
         )
 
     def step(self, n: int = 1) -> None:
@@ -228,6 +230,7 @@ class World:
         """SHA-256 of what the compiled model was made from: arm, objects, physics."""
         parts = [self._physics.built.robot.digest, repr(self.options.physics)]
         parts += [f"{object_id}:{model_digest(model)}" for object_id, model in self.objects.items()]
+        parts += [f"{node.id} holds {node.contents}" for node in self.scene.objects if node.contents is not None]
         return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
     def _cameras(self, place: Station) -> dict[str, SimulatedCamera]:

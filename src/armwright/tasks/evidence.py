@@ -21,6 +21,8 @@ class Truth(Protocol):
 
     def joint(self, object_id: str, link: str) -> float: ...
 
+    def contents(self, object_id: str) -> Array: ...
+
     def velocity(self, object_id: str) -> tuple[Array, Array]: ...
 
     def supported_by(self, object_id: str) -> frozenset[str]: ...
@@ -42,6 +44,7 @@ class ObjectEvidence:
         touched: Any part of the robot touches it.
         model: Its geometry.
         joints: Value of each jointed link's joint [m or rad], by link name.
+        contents_m: (k, 3) where the beads that started in it are in the world [m].
     """
 
     pose_world: Pose
@@ -52,6 +55,7 @@ class ObjectEvidence:
     touched: bool
     model: ObjectModel
     joints: Mapping[str, float] = field(default_factory=dict)
+    contents_m: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def low_m(self) -> Array:
@@ -119,5 +123,6 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
             touched=truth.touched_by_robot(object_id),
             model=model,
             joints={link.name: truth.joint(object_id, link.name) for link in model.links if link.joint is not None},
+            contents_m=truth.contents(object_id),
         )
     return Evidence(objects, pose_world_base)

@@ -13,6 +13,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.tasks import predicates
 from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
+from armwright.tasks.pouring import poured
 from armwright.tasks.predicates import COMPLIANCE_SHARE, LIFTED_M, Verdict
 
 # The lift whose contacts count for compliance: from the moment an object is held and free until it is this high.
@@ -153,6 +154,8 @@ class EpisodeJudge:
             return self._placed(evidence, primitive, moved_again="pick" in later)
         if primitive.name == "hold":
             return self._held(evidence, primitive)
+        if primitive.name == "pour" and primitive.target is not None:
+            return poured(evidence, subject, primitive.target)
         return Verdict(False, primitive.name, "skill_not_available")
 
     def _placed(self, evidence: Evidence, primitive: Primitive, *, moved_again: bool) -> Verdict:

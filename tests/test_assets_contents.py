@@ -1,0 +1,42 @@
+"""Tests of what vessels hold: packing, cavities, and how many beads suit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+from scipy.spatial.distance import pdist
+
+from armwright.assets.contents import bead_positions, default_fill, in_cavity
+from armwright.assets.library import default_library
+
+VESSELS = ("mug", "cup", "paper_cup", "bowl", "pan", "pot", "kettle", "scoop", "basket")
+
+
+@pytest.mark.parametrize("category", VESSELS)
+@pytest.mark.parametrize("instance", [0, 5])
+def test_beads_lie_in_the_cavity_and_touch_nothing(category, instance):
+    model = default_library().build(category, instance=instance, attributes={})
+    fill = default_fill(model)
+    assert fill is not None
+    count, radius_m = fill
+    places = bead_positions(model, count, radius_m)
+    assert len(places) == count >= 12
+    assert in_cavity(model, places).all()
+    assert pdist(places).min() > 2 * radius_m
+    for link in model.links:
+        for hull in link.hulls:
+            planes = ConvexHull(hull).equations
+            assert (places @ planes[:, :3].T + planes[:, 3]).max(1).min() >= radius_m
+
+
+@pytest.mark.parametrize("category", ["plate", "can", "banana", "cube"])
+def test_what_is_solid_holds_nothing(category):
+    assert default_fill(default_library().build(category, instance=0, attributes={})) is None
+
+
+def test_beside_and_above_a_vessel_is_not_in_it():
+    mug = default_library().build("mug", instance=1, attributes={})
+    top = float(mug.bounds_m[1][2])
+    points = np.array([[0.0, 0.0, 0.5 * top], [0.2, 0.0, 0.5 * top], [0.0, 0.0, top + 0.03]])
+    assert in_cavity(mug, points).tolist() == [True, False, False]
