@@ -130,7 +130,7 @@ def test_the_papers_three_examples():
         ("put the satchel in the bowl", "unknown object 'satchel'.*Nearest"),
         ("put the shelf in the mug", "shelf: it is fixed"),
         ("put the mug on itself", "itself"),
-        ("put the mug on the banana", "Things stand on: table, plate"),
+        ("put the mug on the banana", "Things stand on: table, .*plate"),
         ("put the plate in the cup", "too large"),
         ("put the cube in the box", "no opening.*mug, cup"),
         ("put the mug under the plate", "no room"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armwright.assets.entries import appliances, cookware, flatware, furniture, packages, produce, vessels
+from armwright.assets.entries import appliances, cookware, flatware, fruit, furniture, packages, produce, vessels
 from armwright.assets.entries._entry import COLOURS, CategoryInfo
 from armwright.core.errors import UnknownNameError
 
@@ -12,7 +12,7 @@ __all__ = ["CATALOG", "COLOURS", "CategoryInfo", "category_info"]
 
 CATALOG: Mapping[str, CategoryInfo] = {
     info.name: info
-    for family in (vessels, packages, produce, flatware, cookware, furniture, appliances)
+    for family in (vessels, packages, produce, fruit, flatware, cookware, furniture, appliances)
     for info in family.ENTRIES
 }
 

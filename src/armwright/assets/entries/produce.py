@@ -15,7 +15,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "carrot",
-        ("carrot", "leek", "parsnip"),
+        ("carrot", "parsnip"),
         {BODY: ("body",), HANDLE: ("leaves",)},
         BODY,
         (0.17, 0.035, 0.035),
