@@ -5,7 +5,7 @@ import pytest
 
 from armwright.assets.footprint import Footprint, all_vertices, surface_points
 from armwright.assets.library import default_library
-from armwright.assets.placement import ABOVE_M, GAP_M, MARGIN_M, TableBounds, placements
+from armwright.assets.placement import ABOVE_M, GAP_M, MARGIN_M, TableBounds, placements, standing
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
 
@@ -167,3 +167,17 @@ def test_same_seed_same_poses():
     a, b = build("mug"), build("plate")
     one, two = draw(a, b, "on", seed=5), draw(a, b, "on", seed=5)
     assert [p.pose_world_object.to_list() for p in one] == [p.pose_world_object.to_list() for p in two]
+
+
+@pytest.mark.parametrize(("tilt_deg", "straightened"), [(0.5, False), (20.0, True), (55.0, True), (90.0, False)])
+def test_what_leans_is_put_down_upright_and_what_lies_as_it_is(tilt_deg, straightened):
+    model = default_library().build("bottle", instance=0)
+    lean = np.deg2rad(tilt_deg) / 2
+    pose = Pose([0.1, 0.2, 0.3], [np.cos(lean), np.sin(lean), 0.0, 0.0]) @ Pose.from_yaw([0.0, 0.0, 0.0], 0.7)
+    found = standing(model, pose)
+    assert np.array_equal(found.position_m, pose.position_m)
+    if straightened:
+        np.testing.assert_allclose(found.rotate([0.0, 0.0, 1.0]), [0.0, 0.0, 1.0], atol=1e-9)
+        assert found.angle_to(pose) == pytest.approx(np.deg2rad(tilt_deg))  # the shortest turn
+    else:
+        assert found is pose

@@ -7,13 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armwright.core.errors import SceneError
+from armwright.core.errors import SceneError, UsageError
 from armwright.generate.episode import Episode, EpisodeRequest, grade_world, run_episode
+from armwright.generate.record import camera_images
 from armwright.generate.run import RunRequest, run_once
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace
 from armwright.recording.result import same_but_times
+from armwright.sim.arm import SimulatedArm
 from armwright.skills.context import SkillOptions
+from armwright.tasks.evidence import observe
+from armwright.tasks.predicates import relation_holds, still
 from conftest import FIVE_SENTENCES
 
 OTHER_ARMS = ("kinova", "sawyer", "ur5e", "xarm7")
@@ -137,3 +141,59 @@ def test_the_table_a_direction_and_beside_what_is_fixed_are_places(session_of, t
 def test_a_full_hand_picks_nothing(session_of, task):
     episode = run_episode(session_of("franka"), EpisodeRequest(task("pick up the mug and then pick up the banana"), 0))
     assert [stage.status for stage in episode.stages] == ["done", "hand_full"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "held", "vessel"),
+    [
+        ("the banana is in the bowl; pick up the banana", "banana_1", "bowl_1"),
+        ("the carrot is in the pot. pick up the carrot", "carrot_1", "pot_1"),
+    ],
+)
+def test_what_lies_in_a_container_may_roll_to_its_bottom(session_of, task, sentence, held, vessel):
+    episode = run_episode(session_of("franka"), EpisodeRequest(task(sentence), 0))
+    world, began = episode.world, episode.times_s[0][0]
+    start = world.stream(began - 1e-9)[0]
+    world.set_state(time_s=start.stamp_s, qpos=start.qpos, qvel=start.qvel, ctrl=start.ctrl)
+    seen = observe(world.truth, world.objects, world.arm.pose_world_base)
+    assert relation_holds(seen, held, "in", vessel).ok and still(seen, held).ok
+    assert episode.stages[0].ok, episode.stages
+
+
+def test_a_scene_that_never_rests_says_what_moved(session_of, task, monkeypatch):
+    """The reason is what happened while settling, not what was rejected most often while drawing."""
+    monkeypatch.setattr("armwright.generate.episode.SETTLE_MOVED_M", -1.0)
+    with pytest.raises(SceneError, match=r"did not come to rest in 6 tries: \w+: moved while settling \(6\)"):
+        run_episode(session_of("franka"), EpisodeRequest(task("put the banana in the bowl"), 909000001))
+
+
+def test_an_episode_knows_when_its_world_was_used_again(session_of, task):
+    session, parsed = session_of("franka"), task("put the banana in the bowl")
+    first = run_episode(session, EpisodeRequest(parsed, 3))
+    images = camera_images(first, "front", first.times_s[-1][1])
+    next(images)
+    run_episode(session, EpisodeRequest(parsed, 3))
+    with pytest.raises(UsageError, match="seed 3 has been reset for another episode"):
+        next(images)
+    with pytest.raises(UsageError, match="before the session runs its next episode"):
+        first.world.stream()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e12])
+def test_numbers_out_of_bounds_fail_the_episode_and_not_the_run(session_of, task, monkeypatch, value):
+    session, parsed = session_of("franka"), task("put the banana in the bowl")
+    good = run_episode(session, EpisodeRequest(parsed, 4)).graded
+    grip, calls = SimulatedArm.grip, []
+
+    def poisoned(arm, **wanted):
+        calls.append(wanted)
+        if len(calls) == 2:
+            arm._physics.data.qvel[:] = value
+        return grip(arm, **wanted)
+
+    monkeypatch.setattr(SimulatedArm, "grip", poisoned)
+    bad = run_episode(session, EpisodeRequest(parsed, 4))
+    assert (bad.request.seed, bad.success, bad.ok) == (4, False, False)
+    assert bad.stages[-1].status == "diverged" and "diverged at" in bad.graded.detail
+    monkeypatch.undo()
+    assert run_episode(session, EpisodeRequest(parsed, 4)).graded == good

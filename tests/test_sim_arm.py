@@ -8,6 +8,7 @@ import pytest
 from armwright.control.protocols import Arm, Camera, Clock, Guard, Trajectory
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
+from armwright.sim._servo import servo_of
 from armwright.sim.world import World
 from sim_scenes import at, box_model, down, scene_of, world_of
 
@@ -213,9 +214,10 @@ def test_streamed_commands_replay_a_pick(world):
     grasp(world)
     world.arm.move_linear(down(0.55, 0.1, 0.2), speed_m_s=0.3)
     wanted = world.truth.pose("box")
+    servo = servo_of(world.built.robot.kinematics)
     commands = []
     for state in world.arm.states():
-        tool = world.arm.tool_at(state.target_rad)
+        tool = servo.tool_pose(state.target_rad)
         commands.append((state.stamp_s, tool, state.target_opening_m))
     world.reset(world.scene)
     for (t0, _, _), (t1, tool, opening) in pairwise(commands):

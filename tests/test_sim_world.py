@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from armwright.core.errors import UsageError
-from armwright.sim.physics import DivergedError
+from armwright.sim.physics import DivergedError, StreamLostError
 from armwright.sim.world import World, WorldOptions
 from sim_scenes import at, box_model, clutter, down, franka, scene_of, world_of
 
@@ -146,6 +146,12 @@ def test_stream_is_stamped_at_its_rate_and_bounded():
     assert stamps[-1] == pytest.approx(2.0)
     assert [s.stamp_s for s in world.arm.states(since_s=1.9)] == [s.stamp_s for s in world.stream(1.9)]
     assert len(world.stream(stamps[-2])) == 1
+    # What was dropped is missed, not left out in silence; minus infinity asks for whatever there is.
+    for read in (world.stream, world.arm.states, world.cameras["front"].frames):
+        with pytest.raises(StreamLostError, match=r"keeps the last 1 s; samples from 0.50 s to 1.00 s are gone"):
+            read(0.5)
+    world.reset(world.scene)
+    assert len(world.stream(-1.0)) == 1
     with pytest.raises(UsageError, match="Hz"):
         world_of({"b": box}, options=WorldOptions(stream_hz=30.0), b=at(0.5, 0.0))
 

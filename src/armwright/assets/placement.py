@@ -41,6 +41,9 @@ HEADROOM_M = 0.015
 BASE_M = 0.004
 """Points this close to the lowest one are the base that an object stands on."""
 
+LEANING_RAD = (np.deg2rad(1.0), np.deg2rad(60.0))
+"""A thing tilted by this much leans on something; less is upright, more is lying."""
+
 _SIDE: dict[str, tuple[float, float]] = {
     "left_of": (0.0, 1.0),
     "right_of": (0.0, -1.0),
@@ -87,6 +90,18 @@ class TableBounds:
         return bool(
             self.x_m[0] <= low[0] and high[0] <= self.x_m[1] and self.y_m[0] <= low[1] and high[1] <= self.y_m[1]
         )
+
+
+def standing(model: ObjectModel, pose_world_object: Pose) -> Pose:
+    """Return how an object would be put down: as it is, or upright about the same vertical if it leans on something."""
+    up = pose_world_object.rotate(model.upright_axis)
+    tilt = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
+    if not LEANING_RAD[0] < tilt < LEANING_RAD[1]:
+        return pose_world_object
+    axis = np.cross(up, [0.0, 0.0, 1.0])
+    axis /= np.linalg.norm(axis)
+    turn = Pose(np.zeros(3), np.array([np.cos(0.5 * tilt), *(np.sin(0.5 * tilt) * axis)]))
+    return Pose(pose_world_object.position_m, (turn @ Pose(np.zeros(3), pose_world_object.quat_wxyz)).quat_wxyz)
 
 
 def placements(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from armwright.affordance.registry import affordance_model
 from armwright.assets.placement import TableBounds
 from armwright.assets.scene import ParsedTask, PoseSpec, SceneSpec
 from armwright.control.protocols import StageReport
-from armwright.core.errors import SceneError
+from armwright.core.errors import ArmwrightError, SceneError, UsageError
 from armwright.core.seeds import int_seed, rng_for
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace, solve_scene
@@ -23,12 +24,14 @@ from armwright.skills.context import GraspTrace, SkillContext, SkillOptions
 from armwright.skills.dispatch import perform
 from armwright.tasks.evidence import observe
 from armwright.tasks.judge import EpisodeJudge, Graded
-from armwright.tasks.predicates import UPRIGHT_RAD
+from armwright.tasks.predicates import UPRIGHT_RAD, relation_holds, still
 
 # A scene whose objects move by more than this while settling was not at rest; it is drawn again.
 SETTLE_S = 0.4
 SETTLE_MOVED_M = 0.015
 SETTLE_TRIES = 6
+# Longest wait for what is in a container to lie still.
+SETTLE_IN_S = 2.0
 # Success is judged after release and this much settling.
 JUDGE_AFTER_S = 1.0
 
@@ -55,7 +58,8 @@ class Episode:
         graded: What the judge says.
         times_s: (start, end) in world time, per stage.
         traces: Masks, grasps and their scores, per pick.
-        world: The world as the episode left it; its stream holds the whole episode.
+        kept_world: The world that it ran in; ask `world` for it.
+        resets: How often that world had been reset when the episode ran.
         draws, rejected: From solving the scene.
         timing: Where the computing time went [s].
         wall_s, sim_s: Duration.
@@ -68,12 +72,38 @@ class Episode:
     graded: Graded
     times_s: tuple[tuple[float, float], ...]
     traces: tuple[GraspTrace, ...]
-    world: World
+    kept_world: World
+    resets: int
     draws: int
     rejected: dict[str, int]
     timing: dict[str, float]
     wall_s: float
     sim_s: float
+
+    @property
+    def world(self) -> World:
+        """The world as the episode left it; its stream holds the whole episode.
+
+        A session uses the worlds of the same instances again, so what is wanted of this one is read before the
+        session's next episode.
+
+        Raises:
+            UsageError: Another episode has run in it since.
+        """
+        self.check_world()
+        return self.kept_world
+
+    def check_world(self) -> None:
+        """Make sure that the world is still as the episode left it.
+
+        Raises:
+            UsageError: Another episode has run in it since.
+        """
+        if self.kept_world.resets != self.resets:
+            raise UsageError(
+                f"the world of the episode with seed {self.request.seed} has been reset for another episode since.",
+                hint="Read its states and images before the session runs its next episode, or open a second session.",
+            )
 
     @property
     def success(self) -> bool:
@@ -101,7 +131,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     """Run one episode.
 
     Raises:
-        SceneError: No scene could be solved for the sentence and this seed.
+        SceneError: No scene could be solved for the sentence and this seed, or none came to rest.
     """
     started = time.perf_counter()
     session.begin_episode()
@@ -125,23 +155,26 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         timing=timing,
     )
     began = world.clock.now_s
-    stages: tuple[StageReport, ...] = ()
-    times: list[tuple[float, float]] = []
     diverged = ""
+    stages: list[StageReport] = []
+    times: list[tuple[float, float]] = []
     try:
-        stages, times = _do_primitives(ctx, request.parsed, world)
+        _do_primitives(ctx, request.parsed, world, stages, times)
         world.clock.sleep(JUDGE_AFTER_S)
-    except DivergedError as error:
-        diverged = str(error)
-        stages = (*stages, StageReport("simulation", False, "diverged", diverged))
-        times.append((began, world.clock.now_s))
+    except ArmwrightError as error:
+        # Numbers that are not finite reach the skills before the next step tells of them.
+        diverged = str(error) if isinstance(error, DivergedError) else _divergence(world)
+        if not diverged:
+            raise
+        stages.append(StageReport("simulation", False, "diverged", diverged))
+        times.append((times[-1][1] if times else began, world.clock.now_s))
     judged = time.perf_counter()
     graded = grade_world(world, request.parsed, solved, since_s=began)
     if diverged:
         graded = replace(graded, success=False, detail=diverged)
     timing["judge"] = time.perf_counter() - judged
     if not all(s.ok for s in stages) and graded.success:
-        stages = (*stages, StageReport("judge", True, "done", "the task succeeded although a stage gave up"))
+        stages.append(StageReport("judge", True, "done", "the task succeeded although a stage gave up"))
     return Episode(
         request=request,
         robot=session.robot.spec.name,
@@ -150,7 +183,8 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         graded=graded,
         times_s=tuple(times),
         traces=tuple(ctx.traces),
-        world=world,
+        kept_world=world,
+        resets=world.resets,
         draws=draws,
         rejected=rejected,
         timing=timing,
@@ -176,52 +210,103 @@ def _settled_world(
 ) -> tuple[Solved, World, int, dict[str, int]]:
     """Solve, build, let it settle; draw again where something fell over or slid."""
     draws = 0
-    rejected: dict[str, int] = {}
+    rejected: Counter[str] = Counter()
+    unsettled: Counter[str] = Counter()
     for attempt in range(SETTLE_TRIES):
         started = time.perf_counter()
         seed = int_seed(request.seed, "scene", attempt)
         solved = solve_scene(request.parsed, session.library, seed=seed, reach=session.reach, workspace=space)
         timing["solve scene"] = timing.get("solve scene", 0.0) + time.perf_counter() - started
         draws += solved.draws
-        for reason, count in solved.rejected.items():
-            rejected[reason] = rejected.get(reason, 0) + count
+        rejected.update(solved.rejected)
         started = time.perf_counter()
         world = session.world(solved)
         timing["build world"] = timing.get("build world", 0.0) + time.perf_counter() - started
         started = time.perf_counter()
-        world.clock.sleep(SETTLE_S)
-        problem = _unsettled(world, solved)
+        problem = _settle(world, solved)
         timing["settle"] = timing.get("settle", 0.0) + time.perf_counter() - started
         if not problem:
             nodes = tuple(
                 n.model_copy(update={"pose": PoseSpec.from_pose(world.truth.pose(n.id))}) for n in solved.scene.objects
             )
             scene = solved.scene.model_copy(update={"objects": nodes})
-            return Solved(scene, solved.objects, solved.draws, solved.rejected), world, draws, rejected
-        rejected[problem] = rejected.get(problem, 0) + 1
-    worst = max(rejected, key=lambda key: rejected[key])
-    raise SceneError(f"the scene did not come to rest in {SETTLE_TRIES} tries: {worst}.", hint="Try another seed.")
+            return (
+                Solved(scene, solved.objects, solved.draws, solved.rejected),
+                world,
+                draws,
+                dict(rejected + unsettled),
+            )
+        unsettled[problem] += 1
+    seen = ", ".join(f"{problem} ({count})" for problem, count in unsettled.most_common())
+    raise SceneError(
+        f"the scene did not come to rest in {SETTLE_TRIES} tries: {seen}.",
+        hint="Try another seed, or say less about where things are.",
+    )
+
+
+def _settle(world: World, solved: Solved) -> str:
+    """Let the scene come to rest; return what is wrong with it then, or nothing."""
+    try:
+        world.clock.sleep(SETTLE_S)
+        if any(relation.relation == "in" for relation in solved.scene.relations):
+            _calm(world, solved)
+    except DivergedError:
+        return "the simulation diverged while settling"
+    return _unsettled(world, solved)
+
+
+def _calm(world: World, solved: Solved) -> None:
+    """Wait longer for what was let go over a container: it rolls to its bottom."""
+    subjects = [relation.subject for relation in solved.scene.relations if relation.relation == "in"]
+    waited = SETTLE_S
+    while waited < SETTLE_IN_S:
+        evidence = observe(world.truth, solved.objects, world.arm.pose_world_base)
+        if all(still(evidence, subject).ok for subject in subjects):
+            break
+        world.clock.sleep(SETTLE_S)
+        waited += SETTLE_S
 
 
 def _unsettled(world: World, solved: Solved) -> str:
     evidence = observe(world.truth, solved.objects, world.arm.pose_world_base)
+    # A thing in a container was let go over it and may lie there as it likes.
+    loose = {relation.subject for relation in solved.scene.relations if relation.relation == "in"}
     for node in solved.scene.objects:
         assert node.pose is not None
+        if node.id in loose:
+            continue
         before, seen = node.pose.to_pose(), evidence.objects[node.id]
         tilt = np.arccos(np.clip((before.rotation[:, 2] @ seen.pose_world.rotation[:, 2]), -1, 1))
         if before.distance_to(seen.pose_world) > SETTLE_MOVED_M or tilt > UPRIGHT_RAD:
             return f"{node.id}: moved while settling"
     for relation in solved.scene.relations:
-        if relation.relation in ("on", "in") and relation.object not in evidence.carriers(relation.subject):
-            return f"{relation.subject}: not {relation.relation} {relation.object} after settling"
+        if relation.relation == "in":
+            verdict = relation_holds(evidence, relation.subject, "in", relation.object)
+            verdict = verdict if not verdict.ok else still(evidence, relation.subject)
+            if not verdict.ok:
+                return f"{relation.subject}: not at rest in {relation.object} after settling, {verdict.detail}"
+        elif relation.relation == "on" and relation.object not in evidence.carriers(relation.subject):
+            return f"{relation.subject}: not on {relation.object} after settling"
+    return ""
+
+
+def _divergence(world: World) -> str:
+    """Return how the simulation blew up, or nothing if it did not."""
+    try:
+        world.step(1)
+    except DivergedError as error:
+        return str(error)
     return ""
 
 
 def _do_primitives(
-    ctx: SkillContext, parsed: ParsedTask, world: World
-) -> tuple[tuple[StageReport, ...], list[tuple[float, float]]]:
-    stages: list[StageReport] = []
-    times: list[tuple[float, float]] = []
+    ctx: SkillContext,
+    parsed: ParsedTask,
+    world: World,
+    stages: list[StageReport],
+    times: list[tuple[float, float]],
+) -> None:
+    """Do one primitive after the other until one fails; what came of each is added to ``stages`` and ``times``."""
     for index, primitive in enumerate(parsed.primitives):
         began = world.clock.now_s
         report = perform(ctx, primitive, parsed.primitives[index + 1 :], parsed.queries)
@@ -229,4 +314,3 @@ def _do_primitives(
         times.append((began, world.clock.now_s))
         if not report.ok:
             break
-    return tuple(stages), times

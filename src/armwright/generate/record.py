@@ -65,5 +65,12 @@ def episode_data(session: Session, episode: Episode, *, images: bool) -> Episode
 
 
 def camera_images(episode: Episode, camera: str, since_s: float) -> Iterator[NDArray[np.uint8]]:
-    """Yield (H, W, 3) images of one camera, drawn one after the other."""
-    yield from episode.world.cameras[camera].images(since_s)
+    """Yield (H, W, 3) images of one camera, drawn one after the other.
+
+    Raises:
+        UsageError: Another episode has run in the episode's world since.
+    """
+    drawn = episode.world.cameras[camera].images(since_s)
+    while (image := next(drawn, None)) is not None:
+        yield image
+        episode.check_world()

@@ -32,6 +32,9 @@ MARGIN_M = 0.025
 # Things larger than this stand at the side and face the arm, so that the work area stays free.
 LARGE_M = 0.24
 
+# The attribute of vessels that come with or without a lid, and its value without.
+LID, NO_LID = "lid", "none"
+
 Reach = Callable[[np.ndarray], np.ndarray]
 
 
@@ -80,6 +83,22 @@ class Workspace:
         """Return the workspace around the distance at which an arm works best."""
         middle = float(np.hypot(*spec.workspace_center_m))
         return cls(window_m=middle, near_m=middle - 0.10, far_m=middle + 0.10, front_m=(middle - 0.06, middle + 0.01))
+
+
+def uncovered(parsed: ParsedTask, library: Library) -> ParsedTask:
+    """Take the lid off whatever has something in it, or is to get it, unless the sentence speaks of the lid."""
+    spoken_of = {p.object for p in parsed.primitives if p.name in ("open", "close")}
+    receivers = {r.object for r in parsed.scene.relations if r.relation == "in"}
+    receivers |= {p.target for p in parsed.primitives if p.relation == "in" and p.target is not None}
+
+    def bare(node: ObjectSpec) -> ObjectSpec:
+        without = NO_LID in library.attribute_values(node.category, LID)
+        if not without or LID in node.attributes or node.id not in receivers - spoken_of:
+            return node
+        return node.model_copy(update={"attributes": {**node.attributes, LID: NO_LID}})
+
+    objects = tuple(bare(node) for node in parsed.scene.objects)
+    return parsed.model_copy(update={"scene": parsed.scene.model_copy(update={"objects": objects})})
 
 
 def draw_instances(parsed: ParsedTask, library: Library, seed: int) -> tuple[dict[str, ObjectModel], dict[str, int]]:
@@ -131,6 +150,7 @@ def solve_scene(
         SceneError: No arrangement was found; the message names the object and the commonest reason.
     """
     space = workspace or Workspace()
+    parsed = uncovered(parsed, library)
     models, instances = draw_instances(parsed, library, seed)
     contents = poured_contents(parsed, models)
     rng = rng_for(seed, "layout")

@@ -100,10 +100,6 @@ class SimulatedArm:
         """Restore a commanded configuration."""
         self._target = np.array(target_rad, float)
 
-    def tool_at(self, q_rad: Array) -> Pose:
-        """Return the tool's pose in the base frame at (n,) joint values, such as a state's commanded ones."""
-        return self._servo.tool_pose(q_rad)
-
     def state(self) -> ArmState:
         """Measure the arm."""
         data = self._physics.data
@@ -114,7 +110,7 @@ class SimulatedArm:
 
     def states(self, since_s: float = float("-inf")) -> Sequence[ArmState]:
         """Return the sampled states of the stream after ``since_s``, oldest first."""
-        return [self._from_sample(s) for s in self._physics.stream if s.stamp_s > since_s]
+        return [self._from_sample(s) for s in self._physics.since(since_s)]
 
     def follow(self, trajectory: Trajectory, guard: Guard | None = None) -> MotionReport:
         """Follow a timed joint path and come to rest at its end.

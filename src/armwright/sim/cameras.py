@@ -97,20 +97,19 @@ class SimulatedCamera:
             since_s: Only frames later than this; every call draws anew, so ask for each moment once.
             depth: Without it ``depth_m`` is all zeros (no reading) and drawing is faster.
         """
-        return [self._frame(s, depth=depth) for s in list(self._physics.stream) if s.stamp_s > since_s]
+        return [self._frame(s, depth=depth) for s in self._physics.since(since_s)]
 
     def images(self, since_s: float = float("-inf")) -> Iterator[NDArray[np.uint8]]:
         """Draw the moments of `frames` one by one, colours only, so that none is kept: (H, W, 3) each."""
-        for sample in list(self._physics.stream):
-            if sample.stamp_s > since_s:
-                yield self._frame(sample, depth=False).rgb
+        for sample in self._physics.since(since_s):
+            yield self._frame(sample, depth=False).rgb
 
     def picture(self, since_s: float, index: int, width: int, height: int) -> NDArray[np.uint8]:
         """Draw one moment of the stream, the ``index``-th after ``since_s``, at another size and with shadows.
 
         The vertical field of view stays.
         """
-        sample = [s for s in self._physics.stream if s.stamp_s > since_s][index]
+        sample = self._physics.since(since_s)[index]
         data = self._physics.posed(sample)
         own = self._pinhole(data)
         scale = height / own.height

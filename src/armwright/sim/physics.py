@@ -23,6 +23,12 @@ class DivergedError(ArmwrightError):
     exit_code = 1
 
 
+class StreamLostError(ArmwrightError):
+    """Samples that somebody asks for are older than what the stream keeps."""
+
+    exit_code = 1
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The state at one moment of the stream.
@@ -76,6 +82,9 @@ class Physics:
             )
         self._every = round(every)
         self.stream: deque[Sample] = deque(maxlen=max(2, int(keep_s * sample_hz)))
+        self._keep_s = keep_s
+        self._lost_s = float("-inf")
+        self._resets = 0
         self._note_arm: Callable[[], Callable[[], Array] | None] = lambda: None
         self._steps = 0
         self._version = 0
@@ -94,12 +103,19 @@ class Physics:
         """A number that changes whenever the state does."""
         return self._version
 
+    @property
+    def resets(self) -> int:
+        """How often the world was reset; what was read before a reset says nothing of what came after."""
+        return self._resets
+
     def reset(self, scene: SceneSpec) -> None:
         """Put all objects where the scene says, at time 0, and empty the stream; the arm is set by its owner."""
         place_objects(self.built, self.model, self.data, scene)
         for scratch in (self._fresh, self._drawn):
             self._mj.mj_resetData(self.model, scratch)
         self._steps = 0
+        self._resets += 1
+        self._lost_s = float("-inf")
         self.stream.clear()
         self.touch()
 
@@ -120,7 +136,23 @@ class Physics:
         d = self.data
         note = self._note_arm()
         extra = note() if note is not None else np.zeros(0)
+        if len(self.stream) == self.stream.maxlen:
+            self._lost_s = self.stream[0].stamp_s
         self.stream.append(Sample(float(d.time), d.qpos.copy(), d.qvel.copy(), d.ctrl.copy(), extra))
+
+    def since(self, since_s: float) -> list[Sample]:
+        """Return the samples after ``since_s``, oldest first; minus infinity takes whatever is kept.
+
+        Raises:
+            StreamLostError: Samples after ``since_s`` were dropped, because the stream keeps no more.
+        """
+        if self._lost_s > since_s > float("-inf"):
+            raise StreamLostError(
+                f"the stream keeps the last {self._keep_s:g} s; samples from {since_s:.2f} s to {self._lost_s:.2f} s "
+                "are gone.",
+                hint="Make the world with a larger WorldOptions.keep_s, or read the stream more often.",
+            )
+        return [sample for sample in self.stream if sample.stamp_s > since_s]
 
     def step(self, n: int) -> None:
         """Advance by n steps, sampling on the way.

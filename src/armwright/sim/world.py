@@ -37,7 +37,8 @@ class WorldOptions:
         physics: Integration.
         arm: How the arm is driven.
         stream_hz: Rate of the state stream that cameras and ``arm.states`` read.
-        keep_s: How much of the stream is kept; older samples are dropped, so memory stays flat.
+        keep_s: How much of the stream is kept; older samples are dropped, so memory stays flat, and asking for them
+            raises.
         image_px: Width and height of the cameras' images.
         renderer: Renderer by name; None for the settings' choice.
         shadows, samples: As for `Renderer`.
@@ -46,7 +47,7 @@ class WorldOptions:
     physics: PhysicsOptions = field(default_factory=PhysicsOptions)
     arm: ArmOptions = field(default_factory=ArmOptions)
     stream_hz: float = 20.0
-    keep_s: float = 120.0
+    keep_s: float = 600.0
     image_px: tuple[int, int] = (256, 256)
     renderer: RendererName | None = None
     shadows: bool = False
@@ -204,8 +205,17 @@ class World:
         self.arm.set_command(state.target_rad)
 
     def stream(self, since_s: float = float("-inf")) -> list[Sample]:
-        """Return the samples of the state stream after ``since_s``, oldest first."""
-        return [sample for sample in self._physics.stream if sample.stamp_s > since_s]
+        """Return the samples of the state stream after ``since_s``, oldest first.
+
+        Raises:
+            StreamLostError: The stream no longer reaches back to ``since_s``.
+        """
+        return self._physics.since(since_s)
+
+    @property
+    def resets(self) -> int:
+        """How often this world was put into a new scene; whoever keeps a world can tell whether it is still theirs."""
+        return self._physics.resets
 
     def set_state(self, *, time_s: float, qpos: Array, qvel: Array, ctrl: Array) -> None:
         """Put the world into a recorded state.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armwright.assets.footprint import Footprint
-from armwright.assets.placement import placements
+from armwright.assets.placement import placements, standing
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Pose
 from armwright.core.task import TABLE, RelationName
@@ -33,8 +33,9 @@ def placement_poses(
         object_id: What is placed.
         target: Reference object; the table or None with ``on``, None with a direction from where the object stood.
         relation: How it should stand to the target.
-        stand: The object's pose before it was picked; it is put down as it stood.
+        stand: The object's pose before it was picked; it is put down as it stood, and upright if it leaned.
     """
+    stand = standing(ctx.scene.model(object_id), stand)
     reference = None if target == TABLE else target
     others = [o for o in ctx.scene.objects() if o not in (object_id, reference)]
     if reference is not None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from armwright.assets.cloud import nearest_part
 from armwright.assets.model import ObjectModel
+from armwright.assets.placement import standing
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.tasks import predicates
@@ -102,7 +103,9 @@ class EpisodeJudge:
         if not self._up:
             first = self._first = observe(truth, self._models, self._base)
             for object_id, seen in first.objects.items():
-                self._up[object_id] = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
+                # What leans in a container is put down upright.
+                stood = standing(self._models[object_id], seen.pose_world)
+                self._up[object_id] = stood.inverse().rotate([0.0, 0.0, 1.0])
                 self._lifts[object_id] = _Lift(float(seen.low_m[2]), seen.pose_world)
             return
         self._touched |= truth.robot_contacts()
