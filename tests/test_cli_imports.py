@@ -41,7 +41,7 @@ def test_the_command_line_starts_light(module):
 def test_help_of_every_command_loads_nothing_heavy():
     code = (
         "import sys, json, io, contextlib\n"
-        "from armwright.cli.main import app\n"
+        "from armwright.cli.app import app\n"
         "with contextlib.redirect_stdout(io.StringIO()) as shown:\n"
         "    for words in ([], ['run'], ['generate'], ['bench'], ['parse'], ['dataset'], ['assets'], ['robots'],"
         " ['doctor']):\n"

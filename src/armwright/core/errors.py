@@ -5,6 +5,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LONGEST_NAME = 200
+
+
+def quoted(value: object, *, limit: int = 80) -> str:
+    """Return ``repr(value)`` for a message, cut in the middle where it is longer than ``limit``."""
+    return shortened(repr(value), limit=limit)
+
+
+def shortened(text: str, *, limit: int = 1000) -> str:
+    """Return the text, cut in the middle where it is longer than ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    half = max(1, (limit - 1) // 2)
+    return f"{text[:half]}…{text[-half:]}"
+
 
 class ArmwrightError(Exception):
     """Base of every error the package raises on purpose.
@@ -34,10 +49,11 @@ class UnknownNameError(UsageError):
 
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
         names = sorted(valid)
-        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+        # Comparing takes the square of a length, and nothing that long is a mistyped name.
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5) if len(name) <= _LONGEST_NAME else []
         shown = near or names[:30]
         lead = "Nearest" if near else "Valid"
-        super().__init__(f"unknown {kind} {name!r}.", hint=f"{lead}: {', '.join(shown) or '(none)'}.")
+        super().__init__(f"unknown {kind} {quoted(name)}.", hint=f"{lead}: {', '.join(shown) or '(none)'}.")
         self.kind = kind
         self.name = name
         self.nearest = tuple(shown)

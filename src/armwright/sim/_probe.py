@@ -6,8 +6,9 @@ import contextlib
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any, Literal
+
+from armwright.sim.gl_environment import hidden_from_mujoco, mujoco_gl
 
 GlName = Literal["egl", "osmesa"]
 
@@ -23,27 +24,9 @@ def gl_context_class(name: GlName) -> Any:
     return OsmesaContext
 
 
-@contextlib.contextmanager
-def using(name: GlName) -> Iterator[None]:
-    """Let MuJoCo see ``MUJOCO_GL`` while something is made.
-
-    Its C side reads the variable when the first context is made, its Python side when it is imported. Outside of this
-    the variable stays as it was, so that an ``import mujoco`` in a child process never meets a backend that is absent.
-    """
-    before = os.environ.get("MUJOCO_GL")
-    os.environ["MUJOCO_GL"] = name
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["MUJOCO_GL"]
-        else:
-            os.environ["MUJOCO_GL"] = before
-
-
 def open_gl(name: GlName) -> Any:
     """Return a current OpenGL context; pictures are drawn into buffers of their own, so its size does not matter."""
-    with using(name):
+    with mujoco_gl(name):
         context = gl_context_class(name)(16, 16)
         context.make_current()
         return context
@@ -53,7 +36,7 @@ def load_model(model: Any, name: GlName) -> Any:
     """Return MuJoCo's drawing resources of a model, made in the current OpenGL context."""
     import mujoco
 
-    with using(name):
+    with mujoco_gl(name):
         return mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50.value)
 
 
@@ -79,10 +62,10 @@ def _library_loads(name: GlName) -> bool:
 
 def probe(name: GlName) -> str:
     """Draw a red box with the backend; return an empty string, or what is wrong with the picture."""
-    os.environ["MUJOCO_GL"] = "disable"
     if not _library_loads(name):
         return f"{_LIBRARY[name][0]} is not installed"
-    import mujoco
+    with hidden_from_mujoco():
+        import mujoco
     import numpy as np
 
     model = mujoco.MjModel.from_xml_string(_SCENE)

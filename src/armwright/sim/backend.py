@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import Literal
 from armwright.core.errors import OutputError, RendererError
 from armwright.core.files import write_json
 from armwright.core.settings import RendererName, get_settings
+from armwright.sim.gl_environment import claim_platform, library_folders, steering_variables, without_gl_choice
 
 BackendName = Literal["egl", "osmesa", "rays"]
 GlName = Literal["egl", "osmesa"]
@@ -88,14 +88,13 @@ def choose_backend(requested: RendererName | None = None, *, refresh: bool = Fal
 def _probe(name: GlName) -> str:
     if sys.platform != "linux":
         return f"not offered on {sys.platform}"
-    environment = {k: v for k, v in os.environ.items() if k not in ("MUJOCO_GL", "PYOPENGL_PLATFORM")}
     try:
         done = subprocess.run(
             [sys.executable, "-m", "armwright.sim._probe", name],
             capture_output=True,
             text=True,
             timeout=_PROBE_TIMEOUT_S,
-            env=environment,
+            env=without_gl_choice(),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -141,7 +140,7 @@ class _Answers:
 
 def _fingerprint() -> str:
     """Describe all that a probe's answer depends on, at the price of a few stat calls."""
-    return json.dumps([_mujoco_version(), sys.executable, *_libraries(), *_steering_variables()])
+    return json.dumps([_mujoco_version(), sys.executable, *_libraries(), *steering_variables()])
 
 
 @lru_cache(maxsize=1)
@@ -149,24 +148,8 @@ def _mujoco_version() -> str:
     return version("mujoco")
 
 
-def _steering_variables() -> list[str]:
-    # These belong to the GL loader, not to armwright's settings: they are only compared, never interpreted.
-    prefixes = (
-        "LD_LIBRARY_PATH",
-        "LD_PRELOAD",
-        "__EGL",
-        "LIBGL",
-        "MESA",
-        "GALLIUM",
-        "EGL_",
-        "CUDA_VISIBLE",
-        "MUJOCO_EGL",
-    )
-    return sorted(f"{key}={value}" for key, value in os.environ.items() if key.startswith(prefixes))
-
-
 def _libraries() -> list[str]:
-    folders = [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f] + list(_LIBRARY_FOLDERS)
+    folders = [*library_folders(), *_LIBRARY_FOLDERS]
     files = [Path(folder) / so for folder in folders for names in _SONAMES.values() for so in names]
     files += [Path("/etc/ld.so.cache"), Path("/usr/share/glvnd/egl_vendor.d")]
     files += [Path(folder) / "dri" for folder in folders]
@@ -197,13 +180,6 @@ def claim_gl(name: GlName) -> None:
             f"this process already draws with {loaded[0]}, so it cannot draw with {name} too.",
             hint="Choose one renderer per process, or rays beside it.",
         )
-    platform = os.environ.get("PYOPENGL_PLATFORM", "")
-    if not loaded and platform and platform.lower() != name:
-        if "OpenGL" in sys.modules:
-            raise RendererError(
-                f"PyOpenGL was already loaded for {platform!r}, so {name} cannot draw in this process.",
-                hint="Import armwright first, or unset PYOPENGL_PLATFORM.",
-            )
-        os.environ["PYOPENGL_PLATFORM"] = name
     if not loaded:
+        claim_platform(name)
         loaded.append(name)
