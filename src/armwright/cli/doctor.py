@@ -13,6 +13,8 @@ from typing import Literal
 import typer
 
 from armwright.cli.common import JsonOption, emit_json
+from armwright.core.errors import ArmwrightError, OutputError, UsageError
+from armwright.core.settings import get_settings
 
 REQUIRED = ("mujoco", "numpy", "numba", "manifold3d", "pyarrow", "av", "toppra", "ruckig", "pydantic_ai")
 FREE_GB = 2.0
@@ -43,10 +45,18 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _findings() -> Iterator[Finding]:
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _packages, _renderer, _cache, _data, _video, _keys)
-    for check in checks:
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _packages, _video)
+    settled: tuple[Callable[[], Iterator[Finding]], ...] = (_renderer, _cache, _data, _keys)
+    try:
+        get_settings()
+    except UsageError as error:
+        yield Finding("settings", "missing", error.args[0], error.hint)
+        settled = ()
+    for check in (*checks, *settled):
         try:
             yield from check()
+        except ArmwrightError as error:
+            yield Finding(check.__name__.strip("_"), "missing", error.args[0], error.hint or "see the message")
         except Exception as error:  # a doctor that dies on the illness it looks for helps nobody
             yield Finding(check.__name__.strip("_"), "missing", f"{type(error).__name__}: {error}", "report this")
 
@@ -87,24 +97,25 @@ def _renderer() -> Iterator[Finding]:
 
 
 def _cache() -> Iterator[Finding]:
-    from armwright.core.errors import OutputError
     from armwright.core.files import ensure_writable
-    from armwright.core.settings import get_settings
+    from armwright.robots.prune import outdated
 
     folder = get_settings().cache_dir
     try:
         ensure_writable(folder)
     except OutputError as error:
-        yield Finding("cache", "missing", str(error), "set ARMWRIGHT_CACHE_DIR to a folder you can write")
+        yield Finding("cache", "missing", error.args[0], "set ARMWRIGHT_CACHE_DIR to a folder you can write")
         return
     free_gb = shutil.disk_usage(folder).free / 1e9
     fix = "" if free_gb > FREE_GB else f"free some space: a first run needs {FREE_GB:.0f} GB"
     yield Finding("cache", "gap" if fix else "ok", f"{folder}, {free_gb:.1f} GB free", fix)
+    old = outdated(folder)
+    if old:
+        yield Finding("old cache", "gap", f"{len(old)} entries of earlier versions", "armwright assets prune")
 
 
 def _data() -> Iterator[Finding]:
     from armwright.core.datawheels import DATA_WHEELS, wheel_path
-    from armwright.core.settings import get_settings
     from armwright.robots.bake import bake_digest
     from armwright.robots.registry import robot_names
 
@@ -128,8 +139,6 @@ def _video() -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
-    from armwright.core.settings import get_settings
-
     settings = get_settings()
     for provider in ("openai", "anthropic"):
         present = getattr(settings, f"{provider}_api_key") is not None

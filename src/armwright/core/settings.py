@@ -5,19 +5,33 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from armwright.core.errors import UsageError
+from armwright.core.errors import UsageError, quoted
 
 RendererName = Literal["auto", "egl", "osmesa", "rays"]
 
 
 def _default_cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "armwright"
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if base.is_absolute():  # the XDG specification asks to ignore others
+        return base / "armwright"
+    try:
+        return Path.home() / ".cache" / "armwright"
+    except RuntimeError as error:
+        raise UsageError("this user has no home folder for the cache.", hint="Set ARMWRIGHT_CACHE_DIR.") from error
+
+
+def _absolute(path: Path) -> Path:
+    """Turn a folder into one that does not depend on where a process stands; ``~`` is the user's home."""
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
 def _either(name: str) -> AliasChoices:
@@ -25,7 +39,7 @@ def _either(name: str) -> AliasChoices:
 
 
 class Settings(BaseSettings):
-    """What the environment decides.
+    """What the environment decides; an empty variable is as good as none.
 
     Attributes:
         cache_dir: Where data wheels and baked robots are kept (``ARMWRIGHT_CACHE_DIR``).
@@ -38,9 +52,9 @@ class Settings(BaseSettings):
         anthropic_base_url, anthropic_api_key: The same for ``anthropic:NAME`` models.
     """
 
-    model_config = SettingsConfigDict(env_prefix="ARMWRIGHT_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ARMWRIGHT_", env_ignore_empty=True, extra="ignore")
 
-    cache_dir: Path = Field(default_factory=_default_cache)
+    cache_dir: Annotated[Path, AfterValidator(_absolute)] = Field(default_factory=_default_cache)
     renderer: RendererName = "auto"
     offline: bool = False
     model_timeout_s: float = Field(default=60.0, gt=0)
@@ -49,6 +63,11 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=_either("OPENAI_API_KEY"))
     anthropic_base_url: str | None = Field(default=None, validation_alias=_either("ANTHROPIC_BASE_URL"))
     anthropic_api_key: SecretStr | None = Field(default=None, validation_alias=_either("ANTHROPIC_API_KEY"))
+
+
+def _shown(problem: ErrorDetails) -> str:
+    """Return the wrong value for a message; a key is never shown."""
+    return "(hidden)" if "key" in str(problem["loc"][0]).lower() else quoted(problem["input"])
 
 
 @lru_cache(maxsize=1)
@@ -64,6 +83,7 @@ def get_settings() -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]).upper()
         raise UsageError(
-            f"the environment variable {name if name in os.environ else 'ARMWRIGHT_' + name} is {first['input']!r}: "
-            f"{first['msg']}."
+            f"the environment variable {name if name in os.environ else 'ARMWRIGHT_' + name} is {_shown(first)}: "
+            f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.",
+            hint="Correct or unset it.",
         ) from error

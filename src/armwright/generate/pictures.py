@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +74,28 @@ def _spheres_over(robot: BakedRobot, world: World, camera: CameraModel, image: N
     return np.asarray(Image.alpha_composite(shown, layer).convert("RGB"))
 
 
-def contact_sheet(category: str | None, *, n: int, seed: int, out: Path | None) -> tuple[Path, list[dict[str, Any]]]:
+def contact_sheet(
+    category: str | None,
+    *,
+    n: int,
+    seed: int,
+    out: Path | None,
+    update: Callable[[int], None] = lambda done: None,
+) -> tuple[Path, list[dict[str, Any]]]:
     """Draw one of each category, or ``n`` draws of one, and return the picture and the facts of each.
+
+    ``update`` is called with the number of tiles that are drawn.
 
     Raises:
         UnknownNameError: There is no such category.
     """
     library = default_library()
     names = list(CATALOG) if category is None else [category_info(category).name] * n
-    models = [
-        library.build(name, instance=seed + (k if category else 0), attributes={}) for k, name in enumerate(names)
-    ]
-    tiles = [_tile(name, model) for name, model in zip(names, models, strict=True)]
+    models, tiles = [], []
+    for k, name in enumerate(names):
+        models.append(library.build(name, instance=seed + (k if category else 0), attributes={}))
+        tiles.append(_tile(name, models[-1]))
+        update(len(tiles))
     columns = 5 if category is None else min(6, len(tiles))
     while len(tiles) % columns:
         tiles.append(np.full_like(tiles[0], 255))

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armwright.core.datawheels import Progress, data_wheel, extract_members, fetch_wheel
-from armwright.core.errors import CacheError
+from armwright.core.errors import OutputError
+from armwright.core.files import cache_unwritable
 from armwright.core.locks import file_lock
 from armwright.core.settings import get_settings
 from armwright.robots.kinematics import Kinematics
@@ -135,10 +136,7 @@ def _bake_into(name: str, folder: Path, *, cache_dir: Path, progress: Progress |
     try:
         temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     except OSError as error:
-        raise CacheError(
-            f"cannot write into the cache {folder.parent}: {error.strerror or error}.",
-            hint="Free some space, or name another folder with ARMWRIGHT_CACHE_DIR.",
-        ) from error
+        raise cache_unwritable(error, folder.parent) from error
     try:
         _build(name, temporary, cache_dir=cache_dir, progress=progress)
         manifest = {"robot": name, "files": _file_hashes(temporary)}
@@ -148,10 +146,7 @@ def _bake_into(name: str, folder: Path, *, cache_dir: Path, progress: Progress |
         temporary.rename(folder)
         folder.chmod(0o755)
     except OSError as error:
-        raise CacheError(
-            f"cannot write {folder}: {error.strerror or error}.",
-            hint="Free some space, or name another folder with ARMWRIGHT_CACHE_DIR.",
-        ) from error
+        raise cache_unwritable(error, folder) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -170,7 +165,11 @@ def _kinematics(folder: Path, spec: RobotSpec, *, progress: Progress | None) -> 
             if progress:
                 progress(f"fitting collision spheres of {spec.name}")
             loaded = fit_kinematics(folder / "robot.xml", spec, seed=0)
-            save_kinematics(path, loaded)
+            try:
+                save_kinematics(path, loaded)
+            except OutputError as error:
+                cause = error.__cause__
+                raise cache_unwritable(cause if isinstance(cause, OSError) else OSError(str(error)), folder) from error
     return loaded
 
 

@@ -50,12 +50,6 @@ def hidden_from_mujoco() -> contextlib.AbstractContextManager[None]:
     return mujoco_gl("disable")
 
 
-def asked_of_mujoco() -> str:
-    """Return what ``MUJOCO_GL`` says, or an empty string."""
-    value = os.environ.get(_MUJOCO_GL, "")
-    return "" if value == "disable" else value
-
-
 def without_gl_choice() -> dict[str, str]:
     """Return the environment less the variables that choose an OpenGL flavour, for a process that tries one."""
     return {key: value for key, value in os.environ.items() if key not in (_MUJOCO_GL, _PLATFORM)}
