@@ -81,6 +81,8 @@ def test_sentences_that_mean_nothing_are_refused(cli, tmp_path, command, sentenc
         ("--grasps", "afordance", "unknown grasp source 'afordance'. Nearest: affordance."),
         ("--affordance", "orcle", "unknown affordance model 'orcle'. Nearest: oracle."),
         ("--model", "mistral:x", "unknown model provider 'mistral'. Valid: anthropic, openai."),
+        ("--parser", "embeded", "unknown parser 'embeded'. Nearest: embedded."),
+        ("--parser", "chat", "the chat parser needs a model."),
         ("--model", "gpt", "model 'gpt' names no provider. Write openai:NAME or anthropic:NAME."),
     ],
 )
@@ -132,6 +134,23 @@ def test_numbers_and_lists_out_of_range_are_refused(cli, tmp_path, arguments, me
 def test_wrong_options_name_the_option(cli, arguments, message):
     ran = cli(*arguments)
     assert ran.code == 2 and message.lower() in ran.err.lower() and "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("command", [("generate",), ("bench", "--task")])
+def test_what_no_skill_performs_is_refused_before_anything_is_tried(cli, monkeypatch, tmp_path, command):
+    from armwright.skills import dispatch
+
+    monkeypatch.setattr(dispatch, "SKILLS", {k: v for k, v in dispatch.SKILLS.items() if k != "place"})
+    ran = cli(*command, SENTENCE, "--out", tmp_path / "out")
+    assert ran.code == 2 and is_clear(ran.err) and not (tmp_path / "out").exists()
+    assert f"{SENTENCE!r} needs place, which is understood but not executed yet. Executed are: " in ran.err
+    assert "pick" in ran.err
+
+
+def test_a_named_parser_is_used(cli, tmp_path):
+    assert json.loads(cli("parse", SENTENCE, "--parser", "embedded", "--json").out)["parser"] == "embedded"
+    ran = cli("parse", SENTENCE, "--parser", "embedded", "--model", "openai:x")
+    assert ran.code == 2 and "the embedded parser takes no model, got 'openai:x'." in ran.err
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, default_out, emit_json, progress
+from armwright.cli.common import (
+    JsonOption,
+    OutOption,
+    ParserOption,
+    SeedOption,
+    check_count,
+    default_out,
+    emit_json,
+    progress,
+)
 
 
 def bench(
@@ -19,6 +28,7 @@ def bench(
     out: OutOption = None,
     grasps: Annotated[str, typer.Option("--grasps", help="Grasp sources, comma-separated.")] = "affordance",
     affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
+    parser: ParserOption = None,
     json: JsonOption = False,
 ) -> None:
     """Roll out every sentence on every arm with fresh seeds, and print success and compliance with their intervals."""
@@ -34,6 +44,7 @@ def bench(
         workers=workers,
         grasps=tuple(name.strip() for name in grasps.split(",") if name.strip()),
         affordance=affordance,
+        parser=parser,
     )
     folder = out or default_out("bench")
     with progress("rollouts", request.total, quiet=json) as update:

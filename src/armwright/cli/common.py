@@ -29,6 +29,13 @@ ModelOption = Annotated[
         "the built-in parser works offline.",
     ),
 ]
+ParserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--parser",
+        help="Parser of the sentence: embedded, chat (which --model selects), or one that a package adds.",
+    ),
+]
 
 
 def slug(text: str, *, limit: int = 40) -> str:

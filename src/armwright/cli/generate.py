@@ -10,6 +10,7 @@ from armwright.cli.common import (
     JsonOption,
     ModelOption,
     OutOption,
+    ParserOption,
     RobotOption,
     SeedOption,
     check_count,
@@ -32,6 +33,7 @@ def generate(
     grasps: Annotated[str, typer.Option("--grasps", help="Grasp source.")] = "affordance",
     affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
     model: ModelOption = None,
+    parser: ParserOption = None,
     engine: Annotated[str, typer.Option("--engine", help="Compute engine: local.")] = "local",
     json: JsonOption = False,
 ) -> None:
@@ -51,6 +53,7 @@ def generate(
         grasps=grasps,
         affordance=affordance,
         model=model,
+        parser=parser,
         engine=engine,
     )
     with progress("episodes", n, quiet=json) as update:

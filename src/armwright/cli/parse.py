@@ -6,18 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from armwright.cli.common import JsonOption, ModelOption, emit_json
+from armwright.cli.common import JsonOption, ModelOption, ParserOption, emit_json
 
 
 def parse(
     sentence: Annotated[str, typer.Argument(help="What the robot should do, in English.")],
     model: ModelOption = None,
+    parser: ParserOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print the scene, the primitives and the affordance queries of a sentence."""
     from armwright.generate.parsing import parse_sentence, parsed_record
 
-    parsed, use = parse_sentence(sentence, model=model)
+    parsed, use = parse_sentence(sentence, model=model, parser=parser)
     record = parsed_record(parsed, use)
     if json:
         emit_json(record)

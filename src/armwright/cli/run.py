@@ -10,6 +10,7 @@ from armwright.cli.common import (
     JsonOption,
     ModelOption,
     OutOption,
+    ParserOption,
     RobotOption,
     SeedOption,
     default_out,
@@ -26,6 +27,7 @@ def run(
     grasps: Annotated[str, typer.Option("--grasps", help="Grasp source.")] = "affordance",
     affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
     model: ModelOption = None,
+    parser: ParserOption = None,
     images: Annotated[
         bool, typer.Option("--images/--no-images", help="Render cameras, video and dataset images.")
     ] = True,
@@ -36,7 +38,14 @@ def run(
 
     folder = out or default_out(sentence)
     request = RunRequest(
-        sentence=sentence, robot=robot, seed=seed, grasps=grasps, affordance=affordance, model=model, images=images
+        sentence=sentence,
+        robot=robot,
+        seed=seed,
+        grasps=grasps,
+        affordance=affordance,
+        model=model,
+        parser=parser,
+        images=images,
     )
     record = run_once(request, folder, progress=lambda text: say(text, quiet=json))
     if json:

@@ -13,7 +13,7 @@ from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, UsageError
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
-from armwright.generate.parsing import parse_sentence
+from armwright.generate.parsing import check_skills, parse_sentence
 from armwright.generate.pool import CrashCount, cores, crash_text, episode_seed, run_in_order, watchdog
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
 
@@ -29,6 +29,7 @@ class BenchRequest:
     workers: int = 0
     grasps: tuple[str, ...] = ("affordance",)
     affordance: str = "oracle"
+    parser: str | None = None
 
     def arms(self) -> tuple[str, ...]:
         """Return the arms by name.
@@ -79,14 +80,17 @@ def run_bench(
     if not request.sentences:
         raise UsageError("bench got no task.", hint='Give one or more with --task "SENTENCE".')
     arms = request.arms()
-    parsed = {sentence: parse_sentence(sentence)[0] for sentence in request.sentences}
+    parsed = {sentence: parse_sentence(sentence, parser=request.parser)[0] for sentence in request.sentences}
     check_names(robots=arms, grasps=request.grasps, affordance=request.affordance)
+    for task in parsed.values():
+        check_skills(task)
     identity = {
         "sentences": list(dict.fromkeys(request.sentences)),
         "robots": list(arms),
         "grasps": list(dict.fromkeys(request.grasps)),
         "affordance": request.affordance,
         "seed": request.seed,
+        **({"parser": request.parser} if request.parser is not None else {}),
     }
     with Journal(out, identity, resume=resume) as journal:
         return _bench(request, arms, parsed, out, journal, update, started)

@@ -16,7 +16,7 @@ from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError, 
 from armwright.core.files import write_json
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
-from armwright.generate.parsing import parse_sentence
+from armwright.generate.parsing import check_skills, parse_sentence
 from armwright.generate.pool import (
     CrashCount,
     EpisodeTimeoutError,
@@ -47,6 +47,7 @@ class GenerateRequest:
     grasps: str = "affordance"
     affordance: str = "oracle"
     model: str | None = None
+    parser: str | None = None
     engine: str = "local"
 
     def identity(self) -> dict[str, Any]:
@@ -54,6 +55,8 @@ class GenerateRequest:
         value = asdict(self)
         for name in ("episodes", "workers", "engine"):
             value.pop(name)
+        if self.parser is None:  # the usual one; journals from before it could be chosen do not name it
+            value.pop("parser")
         return value
 
 
@@ -92,6 +95,7 @@ def generate_dataset(
         raise UnknownNameError("engine", request.engine, ("local",))
     check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
     parsed, use = _parsed_once(request, out)
+    check_skills(parsed)
     with Journal(out, request.identity(), resume=resume) as journal:
         if request.model is not None:
             write_json(out / PARSED, {"parsed": parsed.model_dump(mode="json", by_alias=True), "model_use": use})
@@ -104,7 +108,7 @@ def _parsed_once(request: GenerateRequest, out: Path) -> tuple[ParsedTask, dict[
     if request.model is not None and path.exists():
         stored = json.loads(path.read_text(encoding="utf-8"))
         return ParsedTask.model_validate(stored["parsed"]), stored["model_use"]
-    return parse_sentence(request.sentence, model=request.model)
+    return parse_sentence(request.sentence, model=request.model, parser=request.parser)
 
 
 def _generate(

@@ -6,24 +6,46 @@ from dataclasses import asdict
 from typing import Any
 
 from armwright.assets.scene import ParsedTask
+from armwright.core.errors import UsageError, quoted
 
 
-def parse_sentence(sentence: str, *, model: str | None = None) -> tuple[ParsedTask, dict[str, Any] | None]:
-    """Parse a sentence; with a chat model's name, also return what the model used.
+def parse_sentence(
+    sentence: str, *, model: str | None = None, parser: str | None = None
+) -> tuple[ParsedTask, dict[str, Any] | None]:
+    """Parse a sentence, and return as well what a chat model used for it, or None.
+
+    Args:
+        sentence: What the robot should do.
+        model: Chat model for the parser ``chat``, which it selects where no parser is named.
+        parser: Name of a parser (see `armwright.language.parser.make_parser`).
 
     Raises:
         UsageError: The sentence asks for something unknown or impossible.
+        UnknownNameError: There is no such parser.
         ModelError: The chat model gave no usable answer.
     """
-    if model is None:
-        from armwright.language.parser import parse
+    from armwright.language.parser import make_parser
 
-        return parse(sentence), None
-    from armwright.language.chat import ChatParser
+    chosen = make_parser(parser or ("chat" if model is not None else "embedded"), model=model)
+    parsed = chosen.parse(sentence)
+    use = getattr(chosen, "last_use", None)
+    return parsed, asdict(use) if use is not None else None
 
-    parser = ChatParser(model)
-    parsed = parser.parse(sentence)
-    return parsed, asdict(parser.last_use) if parser.last_use is not None else None
+
+def check_skills(parsed: ParsedTask) -> None:
+    """Refuse a task that cannot succeed because no skill performs one of its primitives.
+
+    Raises:
+        UsageError: One is understood, but not executed.
+    """
+    from armwright.skills import dispatch
+
+    lacking = dict.fromkeys(p.name for p in parsed.primitives if p.name not in dispatch.SKILLS)
+    if lacking:
+        raise UsageError(
+            f"{quoted(parsed.sentence)} needs {', '.join(lacking)}, which is understood but not executed yet.",
+            hint=f"Executed are: {', '.join(sorted(dispatch.SKILLS))}.",
+        )
 
 
 def parsed_record(parsed: ParsedTask, use: dict[str, Any] | None = None) -> dict[str, Any]:

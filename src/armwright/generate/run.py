@@ -36,6 +36,7 @@ class RunRequest:
     grasps: str = "affordance"
     affordance: str = "oracle"
     model: str | None = None
+    parser: str | None = None
     images: bool = True
 
 
@@ -50,7 +51,7 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
     """
     started = time.perf_counter()
     check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
-    parsed, use = parse_sentence(request.sentence, model=request.model)
+    parsed, use = parse_sentence(request.sentence, model=request.model, parser=request.parser)
     for name in ("result.json", "dataset", REQUEST):
         if (out / name).exists():
             raise UsageError(f"{out} already holds a result ({name}).", hint="Choose another folder with --out.")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import entry_points
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from armwright.assets.scene import ParsedTask
-from armwright.core.errors import UnknownNameError, UsageError
+from armwright.core.errors import UnknownNameError, UsageError, quoted
+from armwright.core.plugins import load_plugin, plugin_names
 
 ENTRY_POINT_GROUP = "armwright.parsers"
 
@@ -29,10 +29,15 @@ ParserFactory = Callable[[str | None], Parser]
 
 
 def _embedded(model: str | None) -> Parser:
+    if model is not None:
+        raise UsageError(f"the embedded parser takes no model, got {quoted(model)}.", hint="Choose the parser chat.")
+    return _embedded_parser()
+
+
+@lru_cache(maxsize=1)
+def _embedded_parser() -> Parser:
     from armwright.language.embedded import EmbeddedParser
 
-    if model is not None:
-        raise UsageError(f"the embedded parser takes no model, got {model!r}.", hint="Use parser='chat'.")
     return EmbeddedParser()
 
 
@@ -50,28 +55,35 @@ _PARSERS: dict[str, ParserFactory] = {"embedded": _embedded, "chat": _chat}
 def register_parser(name: str, factory: ParserFactory) -> None:
     """Add a parser under a name; other packages use the entry-point group ``armwright.parsers``."""
     _PARSERS[name] = factory
-    make_parser.cache_clear()
 
 
 def parser_names() -> tuple[str, ...]:
     """Return the names that ``parse`` accepts."""
-    return tuple(sorted({*_PARSERS, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))}))
+    return tuple(sorted({*_PARSERS, *plugin_names(ENTRY_POINT_GROUP)}))
 
 
-@lru_cache(maxsize=8)
 def make_parser(name: str, *, model: str | None = None) -> Parser:
-    """Return the parser of that name, made once.
+    """Return the parser of that name.
+
+    Args:
+        name: A built-in one, a registered one, or one that an installed package offers: an entry point in
+            ``armwright.parsers`` that loads a `ParserFactory`.
+        model: Chat model such as ``openai:NAME``, for a parser that asks one.
 
     Raises:
         UnknownNameError: There is none of that name.
+        UsageError: What a package offers cannot be loaded or is no parser, or the parser takes no model.
     """
-    factory = _PARSERS.get(name)
+    factory = _PARSERS.get(name) or load_plugin(ENTRY_POINT_GROUP, name)
     if factory is None:
-        point = next((p for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == name), None)
-        if point is None:
-            raise UnknownNameError("parser", name, parser_names())
-        factory = point.load()
-    return factory(model)
+        raise UnknownNameError("parser", name, parser_names())
+    made: Any = factory(model)
+    if not isinstance(made, Parser):
+        raise UsageError(
+            f"the parser {quoted(name)} is a {type(made).__name__}, which has no name and parse().",
+            hint="Its factory must return a Parser.",
+        )
+    return made
 
 
 def parse(sentence: str, *, parser: str = "embedded", model: str | None = None) -> ParsedTask:

@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from armwright.core.errors import MissingDependencyError, ModelError, UnknownNameError, UsageError
+from armwright.core.errors import MissingDependencyError, ModelError, UnknownNameError, UsageError, quoted
+from armwright.core.plugins import load_plugin, plugin_names
 from armwright.core.settings import Settings, get_settings
 
 if TYPE_CHECKING:
@@ -305,12 +305,8 @@ def chat_model(name: str, *, settings: Settings | None = None) -> ChatModel:
     """
     provider, colon, model = name.partition(":")
     if not colon or not model:
-        raise UsageError(f"model {name!r} names no provider.", hint="Write openai:NAME or anthropic:NAME.")
-    factory = _PROVIDERS.get(provider)
+        raise UsageError(f"model {quoted(name)} names no provider.", hint="Write openai:NAME or anthropic:NAME.")
+    factory: ModelFactory | None = _PROVIDERS.get(provider) or load_plugin(ENTRY_POINT_GROUP, provider)
     if factory is None:
-        point = next((p for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == provider), None)
-        if point is None:
-            known = {*_PROVIDERS, *(p.name for p in entry_points(group=ENTRY_POINT_GROUP))}
-            raise UnknownNameError("model provider", provider, known)
-        factory = point.load()
+        raise UnknownNameError("model provider", provider, {*_PROVIDERS, *plugin_names(ENTRY_POINT_GROUP)})
     return factory(model, settings or get_settings())
