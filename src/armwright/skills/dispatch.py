@@ -9,10 +9,15 @@ from armwright.core.task import AffordanceQuery, Primitive
 from armwright.skills.context import SkillContext
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, usable_for
+from armwright.skills.pour import pour, usable_for_pour
 from armwright.skills.rank import Usable
 
 Skill = Callable[[SkillContext, Primitive, Sequence[Primitive], Sequence[AffordanceQuery]], StageReport]
 """Context, the primitive, the primitives after it, all queries of the task -> what came of it."""
+
+
+RELEASING = ("place", "hang", "pick")
+"""Primitives after which another grasp is needed to do more with the object."""
 
 
 def perform(
@@ -47,7 +52,7 @@ def _pick(
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
         return StageReport(f"pick {primitive.object}", False, "no_query", "no region to grasp was queried")
-    return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following))
+    return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following, queries))
 
 
 def _place(
@@ -62,6 +67,24 @@ def _hold(
     return _not_held(ctx, primitive) or hold(ctx, primitive.target, primitive.relation)
 
 
+def _pour(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    source, receiver = _pour_queries(primitive, queries)
+    if source is None or receiver is None:
+        missing = "to pour from" if source is None else "to pour into"
+        return StageReport(f"pour {primitive.object}", False, "no_query", f"no region {missing} was queried")
+    return _not_held(ctx, primitive) or pour(ctx, source, receiver)
+
+
+def _pour_queries(
+    primitive: Primitive, queries: Sequence[AffordanceQuery]
+) -> tuple[AffordanceQuery | None, AffordanceQuery | None]:
+    target = primitive.target
+    receiver = query_for(queries, target, "receive") if target is not None else None
+    return query_for(queries, primitive.object, "use"), receiver
+
+
 def _not_held(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
     if ctx.held is not None and ctx.held.object_id == primitive.object:
         return None
@@ -69,14 +92,32 @@ def _not_held(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
     return StageReport(name, False, "nothing_held", f"{primitive.object} is not held")
 
 
-def _look_ahead(ctx: SkillContext, object_id: str, following: Sequence[Primitive]) -> Usable | None:
-    """A grasp must also serve the next thing that is done with the object."""
-    step = next((p for p in following if p.object == object_id and p.name in ("place", "hold")), None)
-    if step is None or step.relation is None:
-        return None
-    gap = ctx.options.place_gap_m if step.name == "place" else 0.0
-    return usable_for(ctx, object_id, step.target, step.relation, gap_m=gap)
+def _look_ahead(
+    ctx: SkillContext, object_id: str, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> Usable | None:
+    """A grasp must also serve everything that is done with the object before it is let go."""
+    tests = []
+    for step in following:
+        if step.object != object_id:
+            continue
+        test = _serves(ctx, step, queries)
+        if test is not None:
+            tests.append(test)
+        if step.name in RELEASING:
+            break
+    return (lambda pose: all(test(pose) for test in tests)) if tests else None
 
 
-SKILLS: Mapping[str, Skill] = {"pick": _pick, "place": _place, "hold": _hold}
+def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuery]) -> Usable | None:
+    if step.name in ("place", "hold") and step.relation is not None:
+        gap = ctx.options.place_gap_m if step.name == "place" else 0.0
+        return usable_for(ctx, step.object, step.target, step.relation, gap_m=gap)
+    if step.name == "pour":
+        source, receiver = _pour_queries(step, queries)
+        if source is not None and receiver is not None:
+            return usable_for_pour(ctx, source, receiver)
+    return None
+
+
+SKILLS: Mapping[str, Skill] = {"pick": _pick, "place": _place, "hold": _hold, "pour": _pour}
 """The primitives that can be performed, by name."""

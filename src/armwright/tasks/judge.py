@@ -158,7 +158,7 @@ class EpisodeJudge:
         if primitive.name == "hold":
             return self._held(evidence, primitive)
         if primitive.name == "pour" and primitive.target is not None:
-            return poured(evidence, subject, primitive.target)
+            return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
         return Verdict(False, primitive.name, "skill_not_available")
 
     def _placed(self, evidence: Evidence, primitive: Primitive, *, moved_again: bool) -> Verdict:

@@ -1,0 +1,322 @@
+"""Pour: bring the source's lip over the receiver's opening, tilt about the lip, wait, come back upright."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armwright.affordance.protocol import AffordanceMask, ObjectCloud
+from armwright.control.protocols import StageReport
+from armwright.core.pose import Array, Pose
+from armwright.core.task import AffordanceQuery
+from armwright.skills.context import SkillContext
+from armwright.skills.held import SLIPPED_M, slipped_m
+from armwright.skills.motion import follow_path
+from armwright.skills.rank import Usable, attach
+from armwright.skills.trace import trace_poses
+
+# The wall must slope outwards by this in the end: grains slide down a smooth wall at half of it.
+DRAIN_SLOPE_RAD = np.deg2rad(32.0)
+# A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
+WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(105.0))
+TILTS = 12
+# A stream no wider than this share of the opening's diameter goes in.
+STREAM_SHARE = 0.6
+# Height of the rim, below its lowest point when it is tilted, over which contents come out at once.
+STREAM_DEPTH_M = 0.006
+# The lip's height over the receiver's rim: room for what heaps up, too little to splash out.
+LIP_HEIGHT_M = 0.025
+# Free height under the lowest point of the source on the way.
+CLEARANCE_M = 0.012
+# What leaves the lip flies a little on: the lip stays this share of the opening's radius behind its middle.
+BEHIND_SHARE = 0.35
+HEADINGS = 16
+LIP_DIRECTIONS = 12
+# A region that is seen in this share of all directions around the axis runs all the way around.
+RING_SHARE = 0.7
+DRAIN_S = 1.0
+# Tilts traced before the search is given up, and tilts offered to the planner.
+TRACES = 48
+OFFERED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """Where the receiver takes in: the middle of its rim in the world [m] and the rim's inner radius [m]."""
+
+    center_world_m: Array
+    radius_m: float
+
+
+@dataclass(frozen=True, eq=False)
+class Lip:
+    """A place that the source can pour over: a point and the horizontal way out, in the source's frame.
+
+    ``width_m`` is how wide the contents come over it.
+    """
+
+    point_m: Array
+    outward: Array
+    width_m: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Alternative pouring motions of a source: poses (w, t, 4, 4) in the world, from upright to full tilt."""
+
+    poses_world_source: Array
+    tilt_rad: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tilt:
+    """A pouring motion: joint configurations from upright to full tilt, (w, n) [rad]."""
+
+    path_rad: Array
+
+
+def opening_of(cloud: ObjectCloud, mask: AffordanceMask, pose_world_object: Pose) -> Opening | None:
+    """Find the receiver's opening from the region that takes in ("Pour In").
+
+    Args:
+        cloud: Points of the receiver in its frame.
+        mask: The queried region on it.
+        pose_world_object: Where the receiver stands.
+
+    Returns:
+        The opening, or None where the mask is empty.
+    """
+    points = pose_world_object.transform(cloud.points_m[mask.mask])
+    if len(points) < 8:
+        return None
+    rim_m = float(np.quantile(points[:, 2], 0.98))
+    near = points[points[:, 2] > rim_m - 0.01]
+    low, high = near[:, :2].min(0), near[:, :2].max(0)
+    center = 0.5 * (low + high)
+    return Opening(np.array([*center, rim_m]), float(np.median(np.linalg.norm(near[:, :2] - center, axis=1))))
+
+
+def lips_of(cloud: ObjectCloud, mask: AffordanceMask, up_object: Array) -> list[Lip]:
+    """Find where a source can be poured from: one lip for a spout, many around a rim.
+
+    Args:
+        cloud: Points of the source in its frame.
+        mask: The queried region on it ("Pour Out").
+        up_object: (3,) the world's up in the source's frame while it stands.
+    """
+    region = cloud.points_m[mask.mask]
+    if len(region) < 8:
+        return []
+    x, y = _across(up_object)
+    middle = 0.5 * (region.min(0) + region.max(0))
+    flat = np.stack([(region - middle) @ x, (region - middle) @ y], axis=1)
+    # The median point of the whole surface lies within a vessel whatever sticks out of it.
+    body = np.median(cloud.points_m, axis=0)
+    turn = np.arctan2((region - body) @ y, (region - body) @ x)
+    bins = np.floor((turn + np.pi) / (2 * np.pi) * LIP_DIRECTIONS).astype(int) % LIP_DIRECTIONS
+    if len(np.unique(bins)) < RING_SHARE * LIP_DIRECTIONS:
+        return [_spout(region, cloud.points_m, x, y, up_object)]
+    lips = []
+    height = region @ up_object
+    for k in range(LIP_DIRECTIONS):
+        angle = 2 * np.pi * k / LIP_DIRECTIONS
+        along = flat @ np.array([np.cos(angle), np.sin(angle)])
+        across = np.abs(flat @ np.array([-np.sin(angle), np.cos(angle)]))
+        side = (along > 0) & (across < 0.3 * along + 0.002)
+        if not side.any():
+            continue
+        top = side & (height > height[side].max() - 0.003)
+        outward = np.cos(angle) * x + np.sin(angle) * y
+        reach = float(np.quantile(along[top], 0.8))
+        point = middle + reach * outward
+        point = point + (float(height[side].max()) - float(point @ up_object)) * up_object
+        spread = flat[(along > along.max() - STREAM_DEPTH_M) & (height > height[side].max() - 0.006)]
+        width = float(np.ptp(spread @ np.array([-np.sin(angle), np.cos(angle)])))
+        lips.append(Lip(point, outward, width))
+    return lips
+
+
+def _spout(region: Array, points: Array, x: Array, y: Array, up: Array) -> Lip:
+    """The far upper end of a region that lies on one side of the object."""
+    offset = np.median(region, axis=0) - np.median(points, axis=0)
+    outward = (offset @ x) * x + (offset @ y) * y
+    outward = outward / max(float(np.linalg.norm(outward)), 1e-9)
+    along = region @ outward
+    tip = region[along > np.quantile(along, 0.9)]
+    return Lip(tip[np.argmax(tip @ up)], outward)
+
+
+def full_tilt(points_m: Array, lip: Lip, up_object: Array) -> float:
+    """Return the tilt [rad] at which everything slides out: the wall's slope and the angle of a smooth slide.
+
+    The slope is taken beside the lip, on the side that sticks out less: handles and spouts stick out more.
+
+    Args:
+        points_m: (n, 3) points of the source in its frame.
+        lip: Where it is poured over.
+        up_object: (3,) the world's up in the source's frame while it stands.
+    """
+    across = np.cross(up_object, lip.outward)
+    height, reach = points_m @ up_object, (points_m - lip.point_m) @ across
+    top = float(lip.point_m @ up_object)
+    low = float(height.min()) + 0.25 * (top - float(height.min()))
+    slopes = []
+    for sign in (1.0, -1.0):
+        upper = np.abs(height - top) < 0.15 * (top - low)
+        lower = np.abs(height - low) < 0.15 * (top - low)
+        if upper.any() and lower.any():
+            widens = float((sign * reach[upper]).max() - (sign * reach[lower]).max())
+            slopes.append((float((sign * reach[upper]).max()), float(np.arctan2(top - low, widens))))
+    slope = min(slopes)[1] if slopes else np.pi / 2
+    return float(np.clip(slope, *WALL_SLOPE_RAD)) + float(DRAIN_SLOPE_RAD)
+
+
+def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points_m: Array) -> Ways:
+    """Return the source's poses in the world while it is tilted about its lip, for every lip and heading.
+
+    The lip stays over the opening; it is as low as the source's lowest point allows.
+
+    Args:
+        lips: Where it can be poured from; those whose stream is narrow enough for the opening are used, if any is.
+        opening: What it is poured into.
+        up_object: (3,) the world's up in the source's frame while it stands.
+        points_m: (n, 3) points of the source in its frame.
+    """
+    fitting = [lip for lip in lips if lip.width_m <= 2 * STREAM_SHARE * opening.radius_m]
+    lips = fitting or [min(lips, key=lambda lip: lip.width_m)]
+    headings = np.arange(HEADINGS) * 2 * np.pi / HEADINGS
+    up = np.array([0.0, 0.0, 1.0])
+    toward = np.stack([np.cos(headings), np.sin(headings), np.zeros(HEADINGS)], axis=1)
+    frames = np.stack([toward, np.cross(up, toward), np.tile(up, (HEADINGS, 1))], axis=2)
+    tilt = max(full_tilt(points_m, lip, up_object) for lip in lips)
+    turns = np.stack([_about_y(angle) for angle in np.linspace(0.0, tilt, TILTS)])
+    found = np.tile(np.eye(4), (len(lips), HEADINGS, TILTS, 1, 1))
+    for k, lip in enumerate(lips):
+        source = np.stack([lip.outward, np.cross(up_object, lip.outward), up_object], axis=1)
+        # In the frame of the heading the tilt is a turn about y, and the lowest point does not depend on the heading.
+        hang_m = -((points_m - lip.point_m) @ source @ turns[:, 2].T).min(axis=0)
+        height = np.maximum(LIP_HEIGHT_M, CLEARANCE_M + hang_m)
+        behind = opening.center_world_m - BEHIND_SHARE * opening.radius_m * toward
+        lip_world = behind[:, None] + height[None, :, None] * up
+        rotation = frames[:, None] @ turns[None] @ source.T
+        found[k, :, :, :3, :3] = rotation
+        found[k, :, :, :3, 3] = lip_world - rotation @ lip.point_m
+    return Ways(found.reshape(-1, TILTS, 4, 4), tilt)
+
+
+def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> StageReport:
+    """Pour what the held source holds into the receiver, and bring the source back upright.
+
+    Args:
+        ctx: Arm, planner, scene.
+        source: The region of the held object that it is poured over, such as "Pour Out".
+        receiver: The region that takes in, such as "Pour In".
+    """
+    held = ctx.held
+    name = f"pour {source.object} into {receiver.object}"
+    if held is None or held.object_id != source.object:
+        return StageReport(name, False, "nothing_held", f"{source.object} is not held")
+    ways = _seen(ctx, source, receiver)
+    if isinstance(ways, str):
+        return StageReport(name, False, "no_region", ways)
+    ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
+    attach(ctx, held.object_id, held.pose_tool_object)
+    started = time.perf_counter()
+    tilts = list(_tilts(ctx, ways, held.pose_tool_object, wanted=OFFERED))
+    ctx.add_time("plan pour", time.perf_counter() - started)
+    if not tilts:
+        return StageReport(name, False, "no_tilt", "no way of tilting it over the receiver can be reached")
+    start = ctx.arm.state().target_rad
+    plan = ctx.planner.plan(start, np.array([t.path_rad[0] for t in tilts]))
+    if not plan.ok:
+        return StageReport(name, False, plan.status, plan.detail)
+    moved = follow_path(ctx, plan.path_rad, name=name, fine=False)
+    if not moved.ok:
+        return StageReport(name, False, moved.status, moved.detail)
+    path = tilts[plan.goal].path_rad
+    tilted = follow_path(ctx, path, name=name, fine=True)
+    if not tilted.ok:
+        return StageReport(name, False, tilted.status, tilted.detail)
+    ctx.clock.sleep(DRAIN_S)
+    back = follow_path(ctx, path[::-1], name=name, fine=True)
+    if not back.ok:
+        return StageReport(name, False, back.status, back.detail)
+    if slipped_m(ctx) > SLIPPED_M:
+        return StageReport(name, False, "dropped", "it slipped in the gripper")
+    return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
+
+
+def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Usable | None:
+    """Return a test of grasps: can the source, held so, be tilted over the receiver?"""
+    ways = _seen(ctx, source, receiver)
+    if isinstance(ways, str):
+        return None
+    spec = ctx.scene.world_spec(exclude=(source.object,))
+
+    def usable(pose_tool_object: Pose) -> bool:
+        ctx.planner.set_world(spec)
+        attach(ctx, source.object, pose_tool_object)
+        found = next(_tilts(ctx, ways, pose_tool_object, wanted=1), None)
+        ctx.planner.detach()
+        return found is not None
+
+    return usable
+
+
+def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Ways | str:
+    """Return the ways to tilt the source over the receiver, or which region is missing."""
+    cloud = ctx.scene.cloud(source.object)
+    up_object = ctx.scene.pose_world(source.object).inverse().rotate([0.0, 0.0, 1.0])
+    if ctx.held is not None and ctx.held.object_id == source.object:
+        up_object = ctx.held.stand_pose_world.inverse().rotate([0.0, 0.0, 1.0])
+    lips = lips_of(cloud, ctx.affordance.predict(cloud, source), up_object)
+    if not lips:
+        return f"{source.object} has no {source.region!r}"
+    other = ctx.scene.cloud(receiver.object)
+    opening = opening_of(other, ctx.affordance.predict(other, receiver), ctx.scene.pose_world(receiver.object))
+    if opening is None:
+        return f"{receiver.object} has no {receiver.region!r}"
+    return ways_to_tilt(lips, opening, up_object, cloud.points_m[:: max(1, len(cloud.points_m) // 512)])
+
+
+def _tilts(ctx: SkillContext, ways: Ways, pose_tool_object: Pose, *, wanted: int) -> Iterator[Tilt]:
+    """Yield free tilting motions, those near the arm's present configuration first."""
+    base = ctx.pose_base(Pose()).matrix()
+    poses = base @ ways.poses_world_source @ pose_tool_object.inverse().matrix()
+    start = ctx.arm.state().target_rad
+    # The full tilt is the hard end: what cannot be reached and free there is not begun.
+    tilted = ctx.planner.ik(poses[:, -1], seeds=start[None], n_seeds=8, max_solutions=2)
+    upright = ctx.planner.ik(poses[:, 0], seeds=start[None], n_seeds=8, max_solutions=4)
+    ends = np.array([(i, k) for i, n in enumerate(tilted.count) for k in range(int(n))], int).reshape(-1, 2)
+    if len(ends) == 0:
+        return
+    able = set(ends[ctx.planner.check(tilted.q_rad[ends[:, 0], ends[:, 1]]), 0].tolist())
+    begins = np.array([(i, k) for i in sorted(able) for k in range(int(upright.count[i]))], int).reshape(-1, 2)
+    if len(begins) == 0:
+        return
+    first = upright.q_rad[begins[:, 0], begins[:, 1]]
+    free = ctx.planner.check(first)
+    order = np.argsort(np.linalg.norm(first - start, axis=1) + 1e3 * ~free, kind="stable")[: int(free.sum())]
+    found = 0
+    for row in order[:TRACES]:
+        path = trace_poses(ctx.planner, first[row], list(poses[begins[row, 0], 1:]))
+        if path is not None:
+            yield Tilt(path)
+            found += 1
+            if found >= wanted:
+                return
+
+
+def _across(up: Array) -> tuple[Array, Array]:
+    helper = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    x = helper - (helper @ up) * up
+    x /= np.linalg.norm(x)
+    return x, np.cross(up, x)
+
+
+def _about_y(angle_rad: float) -> Array:
+    c, s = np.cos(angle_rad), np.sin(angle_rad)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])

@@ -1,0 +1,114 @@
+"""Tests of pouring: the skill on real vessels, its geometry, and the predicate's near misses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armwright.affordance.registry import affordance_model
+from armwright.assets.library import default_library
+from armwright.core.pose import Pose
+from armwright.core.task import AffordanceQuery
+from armwright.generate.episode import EpisodeRequest, run_episode
+from armwright.generate.parsing import parse_sentence
+from armwright.generate.session import Session
+from armwright.sim.oracle import object_cloud
+from armwright.skills.pour import full_tilt, lips_of, opening_of
+from armwright.tasks.evidence import observe
+from armwright.tasks.pouring import poured
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session.open("franka")
+
+
+@pytest.fixture(scope="module")
+def episode(session):
+    parsed, _ = parse_sentence("pour the mug into the bowl")
+    return run_episode(session, EpisodeRequest(parsed=parsed, seed=7))
+
+
+def _evidence(episode):
+    models = dict(episode.world.objects)
+    return observe(episode.world.truth, models, episode.world.arm.pose_world_base)
+
+
+def test_a_mug_is_emptied_into_a_bowl_and_still_held(episode):
+    assert episode.ok, episode.graded.detail
+    assert [s.name.split()[0] for s in episode.stages] == ["pick", "pour"]
+    mug = _evidence(episode).objects["mug_1"]
+    assert mug.held and mug.up[2] > 0.9
+
+
+def _with_mug(evidence, **changes):
+    objects = dict(evidence.objects)
+    objects["mug_1"] = replace(objects["mug_1"], **changes)
+    return replace(evidence, objects=objects)
+
+
+def test_poured_fails_on_near_misses(episode):
+    evidence = _evidence(episode)
+    beads = evidence.objects["mug_1"].contents_m
+    assert poured(evidence, "mug_1", "bowl_1").ok
+    spilled = beads.copy()
+    spilled[:5] += [0.3, 0.0, 0.0]
+    assert not poured(_with_mug(evidence, contents_m=spilled), "mug_1", "bowl_1").ok
+    above = beads + [0.0, 0.0, 0.15]
+    assert not poured(_with_mug(evidence, contents_m=above), "mug_1", "bowl_1").ok
+    assert not poured(_with_mug(evidence, held=False), "mug_1", "bowl_1").ok
+    assert not poured(_with_mug(evidence, contents_m=np.zeros((0, 3))), "mug_1", "bowl_1").ok
+    assert not poured(evidence, "bowl_1", "mug_1").ok
+
+
+def _region(session, category, region, world_objects={}):
+    from armwright.assets.cloud import sample_cloud
+    from armwright.affordance.protocol import ObjectCloud
+
+    model = default_library().build(category, instance=2, attributes={})
+    points, normals, part, link = sample_cloud(model, 4096, rng=np.random.default_rng(0))
+    cloud = ObjectCloud(category, category, points, normals, part, link)
+    query = AffordanceQuery(object=category, region=region, role="use")
+    return model, cloud, affordance_model("oracle").predict(cloud, query)
+
+
+def test_a_rim_has_lips_all_around_and_a_beak_has_one(session):
+    model, cloud, mask = _region(session, "mug", "Pour Out")
+    lips = lips_of(cloud, mask, UP)
+    assert len(lips) == 12
+    for lip in lips:
+        assert abs(np.hypot(*lip.point_m[:2]) - model.params["top_radius_m"]) < 0.004
+        assert abs(lip.point_m[2] - model.params["height_m"]) < 0.003
+    _, cloud, mask = _region(session, "kettle", "Pour Out")
+    (beak,) = lips_of(cloud, mask, UP)
+    assert beak.outward @ [-1.0, 0.0, 0.0] > 0.98
+
+
+def test_a_pan_needs_less_tilt_than_a_mug(session):
+    tilts = {}
+    for category in ("pan", "mug"):
+        _, cloud, mask = _region(session, category, "Pour Out")
+        lip = lips_of(cloud, mask, UP)[0]
+        tilts[category] = full_tilt(cloud.points_m, lip, UP)
+    assert np.deg2rad(85) < tilts["pan"] < tilts["mug"] < np.deg2rad(140)
+
+
+def test_the_opening_is_the_rim(session):
+    model, cloud, mask = _region(session, "bowl", "Pour In")
+    stand = Pose(np.array([0.5, 0.1, 0.0]))
+    opening = opening_of(cloud, mask, stand)
+    assert opening is not None
+    assert np.linalg.norm(opening.center_world_m[:2] - [0.5, 0.1]) < 0.004
+    assert abs(opening.center_world_m[2] - model.bounds_m[1][2]) < 0.004
+
+
+def test_a_bottle_cannot_be_poured(session):
+    from armwright.core.errors import SceneError
+
+    parsed, _ = parse_sentence("pour the carton into the bowl")
+    with pytest.raises(SceneError, match="no open cavity"):
+        run_episode(session, EpisodeRequest(parsed=parsed, seed=1))
