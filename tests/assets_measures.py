@@ -105,6 +105,7 @@ def compile_object(model: ObjectModel, *, height_m=5e-4):
     import mujoco
 
     spec = mujoco.MjSpec()
+    spec.compiler.degree = False
     spec.option.timestep = 0.002
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

@@ -89,7 +89,7 @@ def test_search_filters_by_category_and_attributes():
     assert [info.name for info in library.search("mug")] == ["mug"]
     yellow = {info.name for info in library.search(attributes={"colour": "yellow"})}
     assert "banana" in yellow and "carrot" not in yellow
-    assert {info.name for info in library.search(attributes={"lid": "on"})} == {"pot"}
+    assert {info.name for info in library.search(attributes={"lid": "on"})} == {"pot", "jar"}
     assert library.search("mug", {"material": "food"}) == ()
 
 

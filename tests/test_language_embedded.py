@@ -160,7 +160,7 @@ def test_refusals_say_why(text, reason):
 @pytest.mark.parametrize(
     ("text", "fragment"),
     [
-        ("put the mug on the plate next to the lamp", "the lamp"),
+        ("put the mug on the plate next to the trumpet", "the trumpet"),
         ("put the mug on the plate without touching the bowl", "without touching the bowl"),
         ("put the mug 10 cm behind the plate", "10 cm"),
         ("put the mug or the cup on the tray", "or the cup"),

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armwright.assets.entries import appliances, cookware, flatware, fruit, furniture, packages, produce, vessels
+from armwright.assets.entries import (
+    appliances,
+    bathroom,
+    cookware,
+    cutlery,
+    desk,
+    flatware,
+    fruit,
+    furniture,
+    household,
+    jugs,
+    packages,
+    produce,
+    tools,
+    vessels,
+)
 from armwright.assets.entries._entry import COLOURS, CategoryInfo
 from armwright.core.errors import UnknownNameError
 
@@ -12,7 +27,22 @@ __all__ = ["CATALOG", "COLOURS", "CategoryInfo", "category_info"]
 
 CATALOG: Mapping[str, CategoryInfo] = {
     info.name: info
-    for family in (vessels, packages, produce, fruit, flatware, cookware, furniture, appliances)
+    for family in (
+        vessels,
+        packages,
+        produce,
+        fruit,
+        flatware,
+        cookware,
+        furniture,
+        appliances,
+        cutlery,
+        tools,
+        desk,
+        bathroom,
+        jugs,
+        household,
+    )
     for info in family.ENTRIES
 }
 

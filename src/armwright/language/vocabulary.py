@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armwright.assets.catalog import CATALOG, CategoryInfo
 from armwright.models.embeddings import TextEmbedder, text_embedder
 
-MIN_LIKENESS = 0.60
+MIN_LIKENESS = 0.70
 """Cosine from which an unknown noun is taken for a category (``benchmarks/embeddings.py`` compares the choices)."""
 MIN_MARGIN = 0.10
 """By how much the best category must beat the next."""
@@ -32,6 +32,8 @@ def plural_of(noun: str) -> str:
     """Return the English plural of a noun phrase (its last word is inflected)."""
     if noun.endswith("shelf"):
         return noun[:-1] + "ves"
+    if noun.endswith("knife"):
+        return noun[:-2] + "ves"
     if noun.endswith(("s", "x", "ch", "sh")):
         return noun + "es"
     return noun + "s"

@@ -45,12 +45,14 @@ class Hollow:
         rim_z_m: Where the wall begins to be called rim.
         bevel: Inner points that round the corner between floor and wall; collision walls leave them out, or they
             would fill the cavity along the chord from the floor to the next band.
+        facets: Facets around.
     """
 
     outer: Array
     inner: Array
     rim_z_m: float
     bevel: int = 1
+    facets: int = solids.SEGMENTS
 
     @property
     def floor_z_m(self) -> float:
@@ -71,10 +73,10 @@ class Hollow:
         top, bottom = self.top_z_m, float(self.outer[0, 1])
         lower = between(self.outer, bottom, self.rim_z_m)
         upper = between(self.outer, self.rim_z_m, top)
-        builder.add(body, solids.lathe([[0, bottom], *lower, [0, self.rim_z_m]]))
+        builder.add(body, solids.lathe([[0, bottom], *lower, [0, self.rim_z_m]], segments=self.facets))
         # The ring dips into the body inside its edge: the two meet in one circle and share no face.
         inset = upper[0] - [_DIP_M / 2, _DIP_M]
-        builder.add(rim, solids.lathe([[0, inset[1]], inset, *upper, [0, top]]))
+        builder.add(rim, solids.lathe([[0, inset[1]], inset, *upper, [0, top]], segments=self.facets))
 
     def cut(self, builder: LinkBuilder, *, interior: str = "interior", rim: str = "rim") -> None:
         """Cut the cavity: rim first, then the interior below it."""
@@ -82,28 +84,50 @@ class Hollow:
         upper = between(self.inner, self.rim_z_m, top)
         lower = between(self.inner, self.floor_z_m, self.rim_z_m)
         above = upper[-1] + [0.0, 0.01]
-        builder.cut(rim, solids.lathe([[0, self.rim_z_m], *upper, above, [0, above[1]]]))
+        builder.cut(rim, solids.lathe([[0, self.rim_z_m], *upper, above, [0, above[1]]], segments=self.facets))
         inset = lower[-1] + [-_DIP_M / 2, _DIP_M]
-        builder.cut(interior, solids.lathe([[0, self.floor_z_m], *lower, inset, [0, inset[1]]]))
+        hollow = [[0, self.floor_z_m], *lower, inset, [0, inset[1]]]
+        builder.cut(interior, solids.lathe(hollow, segments=self.facets))
 
     def collide(
-        self, builder: LinkBuilder, *, bands_m: Sequence[float] = (), segments: int = 12, gap: Sequence[int] = ()
+        self,
+        builder: LinkBuilder,
+        *,
+        bands_m: Sequence[float] = (),
+        segments: int | Sequence[int] = 12,
+        gap: Sequence[int] = (),
     ) -> None:
         """Add the floor disc and rings of wedges between the floor, ``bands_m`` and the rim.
 
         Args:
             builder: Takes the hulls.
             bands_m: Heights where one ring ends and the next begins [m].
-            segments: Wedges per ring.
+            segments: Wedges per ring; one number for all, or one per ring from the floor up.
             gap: Wedges left out of the highest ring, for a spout.
         """
         floor, bottom = self.floor_z_m, float(self.outer[0, 1])
         builder.collide("body", [hulls.turned(between(self.outer, bottom, floor), segments=16)])
         stops = [floor, *bands_m, self.top_z_m]
         inner = np.concatenate([[[self.inner[self.bevel, 0], floor]], self.inner[max(self.bevel, 1) :]])
-        for low, high in itertools.pairwise(stops):
+        per_ring = [segments] * (len(stops) - 1) if isinstance(segments, int) else segments
+        for (low, high), count in zip(itertools.pairwise(stops), per_ring, strict=True):
             section = np.concatenate([between(self.outer, low, high), between(inner, low, high)])
             part = "rim" if low >= self.rim_z_m - 1e-9 else "body"
-            wedges = hulls.turned_ring(section, segments=segments)
+            wedges = hulls.turned_ring(section, segments=count)
             left_out = gap if high == self.top_z_m else ()
             builder.collide(part, [wedge for i, wedge in enumerate(wedges) if i not in left_out])
+
+
+def walled(
+    outer_rz_m: ArrayLike, *, wall_m: float, floor_m: float, rim_m: float, facets: int = solids.SEGMENTS
+) -> Hollow:
+    """Return a vessel with an even wall from its outer profile, which ends one lip below the rim."""
+    outer = np.asarray(outer_rz_m, float)
+    lip = 0.35 * wall_m
+    high = float(outer[-1, 1]) + lip
+    inside = offset_profile(outer, wall_m)
+    inside = inside[(inside[:, 1] > floor_m + 0.003) & (inside[:, 1] < high - 0.003)]
+    start = float(np.interp(floor_m, outer[:, 1], outer[:, 0])) - wall_m - 0.002
+    top = float(outer[-1, 0])
+    inner = np.array([[start, floor_m], *inside, [top - wall_m, high - lip], [top - wall_m + lip, high]])
+    return Hollow(np.array([*outer, [top - lip, high]]), inner, high - rim_m, bevel=0, facets=facets)

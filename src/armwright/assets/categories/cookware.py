@@ -6,6 +6,7 @@ import numpy as np
 
 from armwright.assets import hulls, solids
 from armwright.assets.build import LinkBuilder
+from armwright.assets.categories._beak import GAP, Beak
 from armwright.assets.categories._hollow import Hollow
 from armwright.assets.categories._kit import (
     DARK,
@@ -156,18 +157,8 @@ def _build_kettle(params: Params, attributes: Attributes) -> ObjectModel:
     builder = LinkBuilder()
     shape.add(builder)
 
-    # A beak on the -x side: two walls that meet in a keel, over the two wedges that the collision wall leaves out.
-    keel = rim - 0.045
-    half_angle, tip = np.radians(27.0), top + params["spout_m"]
-    root = top - 0.3 * wall
-    corners = np.array([-root * np.cos(half_angle), root * np.sin(half_angle), rim])
-    low = np.array([-(shape.radius(keel) - 0.3 * wall), 0.0, keel])
-    nose = np.array([-tip, 0.0035, rim + 0.002])
-    mirror = np.array([1.0, -1.0, 1.0])
-    keel_half = np.array([0.0, 0.002, 0.0])
-    beak = np.stack([corners, corners * mirror, nose, nose * mirror, low + keel_half, low - keel_half])
-    inward = np.array([[-0.3 * top, corners[1], rim], [-0.3 * top, -corners[1], rim], [-0.3 * top, 0.0, keel]])
-    builder.add("spout", solids.convex(beak))
+    beak = Beak(shape, top, wall, params["spout_m"])
+    beak.add(builder)
 
     thick = params["handle_thickness_m"]
     heights = (ground + 0.030, rim - 0.020)
@@ -177,19 +168,9 @@ def _build_kettle(params: Params, attributes: Attributes) -> ObjectModel:
     bar(builder, "handle", path, stops, side=(0, 1, 0), width_m=params["handle_width_m"], thickness_m=thick)
 
     shape.cut(builder)
-    thin = 0.0026
-    corner_in = corners + np.array([0.0, -thin, 0.0])
-    nose_in = np.array([-tip - 0.002, 0.0012, rim + 0.0025])
-    low_in = low + np.array([0.001, 0.0, 0.005])
-    up = np.array([0.0, 0.0, 0.012])
-    channel = np.stack([corner_in, corner_in * mirror, nose_in, nose_in * mirror, low_in])
-    back = inward + np.array([[0, -thin, 0], [0, thin, 0], [0, 0, 0.006]])
-    builder.cut("spout", solids.convex(np.concatenate([channel, channel[:4] + up, back, back[:2] + up])))
-
-    shape.collide(builder, bands_m=[keel], gap=(5, 6))
-    wall_in = np.array([0.0, -thin, 0.0])
-    side = np.stack([corners, nose, low, corners + wall_in, nose + wall_in, low + np.array([0.004, 0.0, 0.004])])
-    builder.collide("spout", [side, side * mirror])
+    beak.cut(builder)
+    shape.collide(builder, bands_m=[beak.keel_z_m], gap=GAP)
+    beak.collide(builder)
     solid_turned(builder, "lid", [[top, rim - 0.0008], [top, rim + 0.0015], [0.5 * top, rim + 0.009]], segments=24)
     solid_turned(
         builder,

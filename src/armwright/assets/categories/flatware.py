@@ -19,8 +19,8 @@ from armwright.assets.categories._kit import (
     round_surface,
     surface,
 )
+from armwright.assets.categories._trough import add_trough
 from armwright.assets.model import Container, ObjectModel
-from armwright.core.pose import Array
 
 
 def _draw_plate(draw: Draw) -> dict[str, float]:
@@ -104,48 +104,6 @@ def _build_board(params: Params, attributes: Attributes) -> ObjectModel:
     return model("cutting_board", [link], params, attributes, supports=[top])
 
 
-def _trough(
-    builder: LinkBuilder,
-    *,
-    foot_m: Array,
-    brim_m: Array,
-    inner_foot_m: Array,
-    inner_brim_m: Array,
-    heights_m: tuple[float, float, float],
-    floor_part: str,
-    body_part: str,
-) -> None:
-    """Add a flared open trough: outer loops at the floor's underside and brim, inner ones likewise, (n, 2) each.
-
-    ``heights_m`` are floor, beginning of the rim, and brim.
-    """
-    floor, rim, brim = heights_m
-    share = rim / brim
-    split = foot_m + share * (brim_m - foot_m)
-    inner_share = (rim - floor) / (brim - floor)
-    inner_split = inner_foot_m + inner_share * (inner_brim_m - inner_foot_m)
-    above = inner_brim_m + 0.3 * (inner_brim_m - inner_split)
-    dip = 0.001
-    lift = solids.at_height
-    builder.add(body_part, solids.loft([lift(foot_m, 0.0), lift(split, rim)]))
-    builder.add("rim", solids.loft([lift(0.995 * split, rim - dip), lift(split, rim), lift(brim_m, brim)]))
-    builder.cut(
-        "rim", solids.loft([lift(inner_split, rim), lift(inner_brim_m, brim), lift(above, brim + 0.3 * (brim - rim))])
-    )
-    builder.cut(
-        floor_part,
-        solids.loft([lift(inner_foot_m, floor), lift(inner_split, rim), lift(0.995 * inner_split, rim + dip)]),
-    )
-    floor_outer = foot_m + floor / brim * (brim_m - foot_m)
-    builder.collide(body_part, [np.concatenate([lift(foot_m, 0.0), lift(floor_outer, floor)])])
-    builder.collide(
-        "rim",
-        hulls.walls(
-            [lift(floor_outer, floor), lift(brim_m, brim), lift(inner_foot_m, floor), lift(inner_brim_m, brim)]
-        ),
-    )
-
-
 def _draw_tray(draw: Draw) -> dict[str, float]:
     return {
         "length_m": draw.size(0.29, 0.35),
@@ -168,7 +126,7 @@ def _build_tray(params: Params, attributes: Attributes) -> ObjectModel:
         ends = [(-0.042, y, height - 0.004), (0.042, y, height - 0.004)]
         path, stops = loop_path(ends[0], ends[1], (0.0, 0.0, 1.0), params["handle_gap_m"] + 0.008, 0.012)
         bar(builder, "handle", path, stops, side=(0, 1, 0), width_m=0.010, thickness_m=0.008)
-    _trough(
+    add_trough(
         builder,
         foot_m=solids.rounded_rectangle(half_x - flare, half_y - flare, corner),
         brim_m=solids.rounded_rectangle(half_x, half_y, corner),
@@ -215,7 +173,7 @@ def _build_basket(params: Params, attributes: Attributes) -> ObjectModel:
         ends = [(-0.036, y, height - 0.005), (0.036, y, height - 0.005)]
         path, stops = loop_path(ends[0], ends[1], (0.0, 0.0, 1.0), params["handle_gap_m"] + 0.009, 0.02)
         bar(builder, "handle", path, stops, side=(0, 1, 0), width_m=0.010, thickness_m=0.009)
-    _trough(
+    add_trough(
         builder,
         foot_m=foot,
         brim_m=brim,

@@ -18,7 +18,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "microwave",
-        ("microwave", "microwave oven", "oven"),
+        ("microwave", "microwave oven"),
         {
             "Openable Handle": ("handle",),
             "Pushable Surface": ("door", "window"),

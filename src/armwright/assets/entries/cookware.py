@@ -40,7 +40,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "kettle",
-        ("kettle", "teapot", "tea pot", "tea kettle", "teakettle", "electric kettle"),
+        ("kettle", "tea kettle", "teakettle", "electric kettle"),
         {HANDLE: ("handle",), BODY: ("body",), "Pour Out": ("spout",), "Graspable Lid": ("lid_knob",)},
         HANDLE,
         (0.21, 0.14, 0.19),
@@ -48,7 +48,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "scoop",
-        ("scoop", "ladle", "spoon", "measuring scoop", "serving spoon", "tablespoon", "teaspoon"),
+        ("scoop", "measuring scoop", "ice cream scoop", "flour scoop"),
         {HANDLE: ("handle",), "Pour Out": ("rim",), "Containment": ("interior",)},
         HANDLE,
         (0.19, 0.06, 0.04),

@@ -16,7 +16,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     ),
     CategoryInfo(
         "bottle",
-        ("bottle", "water bottle", "scrub bottle", "scrubbottle", "wine bottle", "flask"),
+        ("bottle", "water bottle", "wine bottle", "flask"),
         {
             BODY: ("body", "label"),
             "Graspable Lid": ("cap",),

@@ -32,8 +32,6 @@ ENTRIES: tuple[CategoryInfo, ...] = (
             "glass",
             "drinking glass",
             "beaker",
-            "goblet",
-            "chalice",
         ),
         {
             BODY: ("body",),
