@@ -130,6 +130,9 @@ class ArgumentReader:
                 place.joined = joined
                 joined = False
                 place.of = len(clause.places) - 1 if clause.objects or clause.places else -1
+                none = self._peek()
+                if not place.targets and none is not None and none.kind == "neg" and none.word == "no":
+                    continue
                 if not place.targets:
                     self.rejected.append(item.tokens)
                     continue
@@ -138,7 +141,7 @@ class ArgumentReader:
                 self._at += 1
                 self._region(clause)
             elif item.kind == "side":
-                clause.side = item.side
+                clause.side, clause.side_tokens = item.side, item.tokens
                 self._at += 1
             elif item.kind == "result":
                 clause.result = item.word
@@ -165,7 +168,12 @@ class ArgumentReader:
                     return
             elif item.kind == "neg" and (following := self._peek(1)) and following.kind in ("np", "rel", "region"):
                 self._at += 1
-                self._alternative(item)
+                if item.word == "no":
+                    self._nothing(clause)
+                elif item.word == "except":
+                    clause.excepted += self._nouns()
+                else:
+                    self._alternative(item)
             elif item.kind == "exist" and item.word in HOLDING and clause.objects:
                 self._at += 1
                 holder = self._last_noun(clause)
@@ -202,6 +210,12 @@ class ArgumentReader:
         clause.objects = place.targets
         clause.result = "closed" if inward else clause.result
         return True
+
+    def _nothing(self, clause: Clause) -> None:
+        """Read ``no mug``, ``neither the mug nor the cup``: the clause is about nothing."""
+        clause.void = True
+        while (item := self._peek()) is not None and item.kind in ("np", "neg"):
+            self._at += 1
 
     def _alternative(self, item: Item) -> None:
         """Leave out ``not the handle``, ``not on it``, ``or the cup``."""

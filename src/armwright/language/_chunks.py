@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armwright.language import _phrases as fixed
 from armwright.language import lexicon as lex
+from armwright.language._conditions import condition_at
 from armwright.language._copulas import CopulaReader
 from armwright.language._items import Item, NounPhrase
 from armwright.language._leads import agent_end, lead_end
@@ -24,6 +25,7 @@ class Chunker(CopulaReader):
     def _step(self, at: int) -> int:
         for reader in (
             self._punctuation,
+            self._condition,
             self._lead,
             self._connective,
             self._negation,
@@ -50,6 +52,13 @@ class Chunker(CopulaReader):
         else:
             return at
         return at + 1
+
+    def _condition(self, at: int) -> int:
+        """Note a condition: nothing of the text may be done."""
+        end = condition_at(self._words, at, acted=self._acted())
+        if end > at:
+            self.conditions.append((at, end))
+        return end
 
     def _lead(self, at: int) -> int:
         """Skip ``I would be glad if you could`` and ``have the robot``."""
@@ -111,6 +120,12 @@ class Chunker(CopulaReader):
 
     def _negation(self, at: int) -> int:
         word = self._words[at]
+        if (end := self._none(at)) > at:
+            self._add("neg", at, end, "no")
+            return end
+        if (end := self._exception(at)) > at:
+            self._add("neg", at, end, "except")
+            return end
         if word in fixed.NEGATIONS or self._has(at, ("do", "n't")):
             end = at + (2 if word == "do" else 1)
             self._add("neg", at, end)
@@ -118,6 +133,25 @@ class Chunker(CopulaReader):
         if self._has(at, ("rather", "than")) or self._has(at, ("instead", "of")):
             self._add("neg", at, at + 2)
             return at + 2
+        return at
+
+    def _none(self, at: int) -> int:
+        """Return the end of ``no``, ``none of``, ``neither`` or ``zero`` before a noun, else ``at``."""
+        for phrase in fixed.NONE:
+            end = at + len(phrase)
+            if self._has(at, phrase) and end < len(self._words) and self._starts_noun(end):
+                return end
+        return at
+
+    def _exception(self, at: int) -> int:
+        """Return the end of ``except`` or ``but`` before what is left out of *all*, else ``at``."""
+        taken = next((item.np for item in reversed(self.items[-1:]) if item.np is not None), None)
+        every = taken is not None and (taken.every or taken.head == lex.EVERYTHING)
+        every = every or self._words[at - 1 : at] == ["all"]
+        for phrase in fixed.EXCEPTIONS:
+            end = at + len(phrase)
+            if self._has(at, phrase) and self._starts_noun(end) and (every or phrase[0] != "but"):
+                return end
         return at
 
     def _ignored_phrase(self, at: int) -> int:
@@ -308,6 +342,11 @@ class Chunker(CopulaReader):
         return end
 
     def _noun_phrase(self, at: int) -> int:
+        for phrase_words in fixed.CONTENTS:
+            if self._has(at, phrase_words):
+                end = at + len(phrase_words)
+                self._add("np", at, end).np = NounPhrase("substance", "contents", tokens=(at, end))
+                return end
         if at + 1 < len(self._words) and self._words[at + 1] in fixed.MEASURES:
             self.unknown |= {at, at + 1}
             return at + 2
@@ -329,6 +368,10 @@ class Chunker(CopulaReader):
 
     def _small_word(self, at: int) -> int:
         word = self._words[at]
+        verb = next((item for item in reversed(self.items) if item.kind in ("verb", "stop", "conn")), None)
+        if word == "out" and verb is not None and verb.frame == "pick":
+            self._add("result", at, at + 1, "out")
+            return at + 1
         if word in ("down", "back"):
             again = word == "back" and (previous := self._previous()) is not None and previous.word == "down"
             self._add("result", at, at + 1, "down" if again else word)

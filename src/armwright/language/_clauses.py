@@ -23,18 +23,19 @@ class ClauseReader(ArgumentReader):
         subjects: list[NounPhrase] = []
         fronted: list[Place] = []
         reorder: tuple[str, int] | None = None
-        negated = False
+        negated = none = scoped = False
         while (item := self._peek()) is not None:
             if item.kind == "stop":
                 self._at += 1
                 break
             if item.kind == "conn":
                 self._at += 1
+                scoped = scoped and item.word == "and"
                 if self._elided(item, subjects, fronted):
                     continue
             elif item.kind == "neg":
                 self._at += 1
-                negated = True
+                negated, none = True, item.word == "no"
                 self.rejected.append(item.tokens)
             elif item.kind == "order":
                 self._at += 1
@@ -45,10 +46,11 @@ class ClauseReader(ArgumentReader):
             elif item.kind == "verb":
                 clause = self._verb_clause(item, subjects, fronted)
                 subjects, fronted = [], []
-                if negated:
+                if negated or clause.void or (scoped and self._same_thing(clause)):
                     self._reject(clause)
-                    negated = False
+                    negated, scoped = False, True
                     continue
+                scoped = False
                 self._append(clause, reorder)
                 if reorder is not None and self._order_done(reorder):
                     reorder = None
@@ -75,10 +77,13 @@ class ClauseReader(ArgumentReader):
                     fronted.append(place)
             elif item.kind == "np" and item.np is not None:
                 if negated:
-                    self.rejected.append(item.tokens)
-                    self._describe(things(item.np), [])
                     self._at += 1
-                    negated = False
+                    self.rejected.append(item.tokens)
+                    following = self._peek()
+                    if none and following is not None and following.kind in ("verb", "be"):
+                        continue
+                    self._describe([] if none else things(item.np), [])
+                    negated = none = False
                     continue
                 if self._gapped() and self._clauses and not fronted and not subjects:
                     self._gap()
@@ -118,10 +123,15 @@ class ClauseReader(ArgumentReader):
         self._clauses.append(Clause(last.kind, last.word, nouns, list(last.places), side=last.side, result=last.result))
         return True
 
+    def _same_thing(self, clause: Clause) -> bool:
+        """Return whether a clause after *and* goes on about what shall not be done: ``don't take it and drop it``."""
+        return all(np.kind == "pronoun" for np in clause.objects)
+
     def _reject(self, clause: Clause) -> None:
         """Leave out what shall not be done, but keep that its things are there."""
         self.rejected.append(clause.tokens)
-        self._describe([thing for np in clause.objects for thing in things(np)], [])
+        if not clause.void:
+            self._describe([thing for np in clause.objects for thing in things(np)], [])
 
     def _append(self, clause: Clause, reorder: tuple[str, int] | None) -> None:
         """Add a clause where it belongs in time.

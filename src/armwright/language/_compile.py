@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from armwright.assets.catalog import category_info
 from armwright.core.errors import UsageError
 from armwright.core.task import PrimitiveName, RelationName
 from armwright.language import checks
@@ -17,6 +18,9 @@ from armwright.language.lexicon import RelationPhrase
 
 class Compiler(Pouring):
     """Collects entities, initial relations and steps, clause by clause."""
+
+    _next: Clause | None = None
+    _lid_in_hand: Entity | None = None
 
     def run(self, clauses: Sequence[Clause], *, early: Sequence[Clause] = ()) -> None:
         """Compile clauses in order.
@@ -35,15 +39,27 @@ class Compiler(Pouring):
                     np.definite = True
         for k, clause in enumerate(clauses):
             following = clauses[k + 1] if k + 1 < len(clauses) else None
+            done, self._next = len(self.steps), following
             if clause.kind == "describe":
                 self._describe(clause)
             elif clause.kind == "pour" and not clause.places and following is not None and following.kind == "pour":
                 self._pick(clause)
             else:
                 getattr(self, f"_{clause.kind}")(clause)
+            followed = any(step.target is None and step.relation == clause.side for step in self.steps[done:])
+            if clause.side is not None and not followed:
+                self.rejected.append(clause.side_tokens)
 
     def _pick(self, clause: Clause) -> None:
+        self._lid_from_pot(clause)
         objects = self._entities(clause, test=movable, action="pick up")
+        if self._of_lid(clause) and clause.objects[0].kind == "part" and self._lid_goal() is not None:
+            self._lid_in_hand = objects[0]
+            return None
+        if self._grips(objects):
+            return None
+        if clause.result == "out":
+            self._locate_out(objects)
         if clause.result == "open" and all(map(openable, objects)):
             return self._act("open", objects)
         taken_off = clause.word in lex.UNCOVERING or any(p.phrase.source for p in clause.places)
@@ -57,11 +73,43 @@ class Compiler(Pouring):
             return None
         return self._lift(objects)
 
+    def _grips(self, objects: Sequence[Entity]) -> bool:
+        """Return whether the hand only takes hold of a door or drawer, for the next clause to move it."""
+        moves = self._next is not None and self._next.kind in ("open", "close", "pull", "push")
+        return moves and bool(objects) and all(openable(e) and not movable(e) for e in objects)
+
+    def _locate_out(self, objects: Sequence[Entity]) -> None:
+        """Record that what is taken *out* was in what has been opened, unless it was said where it was."""
+        opened = [s.object for s in self.steps if s.name == "open" and s.object.info.receives_in]
+        placed = [mover for mover, _, _ in self.relations]
+        for entity in objects:
+            if opened and entity not in placed and entity is not opened[-1] and not entity.moved:
+                self.relations.append((entity, checks.settle(entity.info, "in", opened[-1].info), opened[-1]))
+
+    def _lid_goal(self) -> NounPhrase | None:
+        """Return what the next clause puts the lid in the hand on, if that has a lid."""
+        following = self._next
+        if following is None or following.kind not in ("place", "go"):
+            return None
+        if not all(np.part == "lid" or (np.kind == "pronoun" and np.head == "it") for np in following.objects):
+            return None
+        targets = [np for place in following.places for np in place.targets if np.category and not np.part]
+        return next((np for np in targets if "Graspable Lid" in category_info(str(np.category)).regions), None)
+
+    def _lid_from_pot(self, clause: Clause) -> None:
+        """Say whose lid is picked up in ``pick up the lid and put it on the pot``."""
+        first = clause.objects[0] if clause.objects else None
+        if first is not None and first.kind == "part" and first.part == "lid" and first.owner is None:
+            first.owner = self._lid_goal()
+
     def _of_lid(self, clause: Clause) -> bool:
         return bool(clause.objects) and clause.objects[0].part == "lid"
 
     def _lid_off(self) -> Entity | None:
         """Return what the lid in the hand belongs to: *it* means the lid right after it was taken off."""
+        if self._lid_in_hand is not None:
+            lid, self._lid_in_hand = self._lid_in_hand, None
+            return lid
         last = self.steps[-1] if self.steps else None
         return last.object if last is not None and last.name == "open" and last.object.part == "lid" else None
 
@@ -216,6 +264,8 @@ class Compiler(Pouring):
         entity.moved, self.talk.held = True, None
 
     def _hold(self, clause: Clause) -> None:
+        if clause.side is not None:
+            checks.require_above(clause.side, target=False)
         objects = self._entities(clause, test=movable, action="hold")
         goal = self._split_places(clause, objects, goals=True)
         for entity in objects:
@@ -267,19 +317,23 @@ class Compiler(Pouring):
         objects = self._entities(clause, test=movable, action="stack")
         goal = self._split_places(clause, objects, goals=True)
         target = self._targets(goal, objects)[0] if goal else None
-        self._pile(objects, target)
+        self._pile(objects, target, inward=goal is not None and goal.phrase.relation == "in")
 
-    def _pile(self, objects: Sequence[Entity], target: Referent | None) -> None:
+    def _pile(self, objects: Sequence[Entity], target: Referent | None, *, inward: bool = False) -> None:
+        """Put things on one another, in order; ``inward``, the first in the target and its like into each other."""
         rest = list(objects)
         if target is None:
             if len(rest) < 2:
                 raise UsageError("it is not said what to stack it on.", hint="Say for example: … on the blue cube.")
             target, *rest = rest
         for entity in rest:
+            relation: RelationName = "on"
             if isinstance(target, Entity):
-                checks.settle(entity.info, "on", target.info)
+                nests = inward and (entity is rest[0] or entity.category == target.category)
+                nests = nests and (target.info.receives_in or not target.info.receives_on)
+                relation = checks.settle(entity.info, "in" if nests else "on", target.info)
             self._take(entity, "stack")
-            self.steps.append(Step("place", entity, target, "on"))
+            self.steps.append(Step("place", entity, target, relation))
             entity.moved, self.talk.held = True, None
             target = entity
         self.talk.mention(objects)

@@ -65,8 +65,11 @@ class Grounding:
         places = [place for place in clause.places if all(map(self._known, place.targets))]
         subjects: list[Entity] = []
         for np in nouns:
-            found = self.talk.refine(np, taken=subjects) or self.talk.resolve(np, describing=True)
-            subjects += [e for e in found if isinstance(e, Entity)]
+            found = self.talk.refine(np, taken=() if np.kind == "one" else subjects) or self.talk.resolve(
+                np, describing=True
+            )
+            subjects += [e for e in found if isinstance(e, Entity) and e not in subjects]
+            self.talk.mention(subjects[-len(found) :])
         self._locate(subjects, places, describing=True)
         self.talk.mention(subjects)
 
@@ -152,7 +155,7 @@ class Grounding:
                 return [next((e for e in reversed(self.talk.salient) if test(e)), self.talk.salient[-1])]
             raise UsageError(f"it is not said what to {action}.", hint=f"Say for example: {action} the mug …")
         if any(np.kind == "generic" and np.head == lex.EVERYTHING for np in clause.objects):
-            return self._everything(clause, test)
+            return self._without(self._everything(clause, test), clause.excepted)
         found: list[Entity] = []
         self._own_lids(clause)
         for np in clause.objects:
@@ -163,10 +166,25 @@ class Grounding:
                     found.append(entity)
             if np.part and np.kind in ("object", "part", "one", "generic"):
                 self._hold_by(found[-1:], np.part)
+        found = self._without(found, clause.excepted)
         if clause.region is not None and clause.region.part:
             self._hold_by(found, clause.region.part)
         self.talk.mention(found)
         return found
+
+    def _without(self, found: list[Entity], excepted: Sequence[NounPhrase]) -> list[Entity]:
+        """Leave out what ``all but the red one`` leaves out; what was not spoken of is there, but is not touched."""
+        kept = found
+        for np in excepted:
+            category = np.category or found[-1].category
+            out = [e for e in kept if e.category == category and np.attributes.items() <= e.attributes.items()]
+            if not out and np.kind in ("object", "one"):
+                self.talk.create(category, np.attributes, np.head, described=True)
+            number = np.count or (len(out) if np.plural else 1)
+            kept = [e for e in kept if e not in out[-number:]]
+        if excepted and not kept:
+            raise UsageError("nothing is left to act on.", hint="Name what shall be moved.")
+        return kept
 
     def _everything(self, clause: Clause, test: Test) -> list[Entity]:
         """Return what *everything* means: all that is there, or all that is where the phrase after it says."""

@@ -10,7 +10,9 @@ from typing import Literal
 from armwright.core.task import RelationName
 from armwright.language.lexicon import FrameName, RelationPhrase, VerbForm
 
-_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|['’]s\b|n['’]t\b|[.,;:!?()&\n]", re.UNICODE)
+_TOKEN = re.compile(
+    r"[^\W\d_]+|(?:(?<!\w)[-−+])?\d+(?:[./-]\d+)*(?:[eE][-+]?\d+)?|['’]s\b|n['’]t\b|[.,;:!?()&\n]", re.UNICODE
+)
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?!s\b)(?=\w)")
 
 
@@ -60,6 +62,8 @@ class NounPhrase:
         approximate: The category was found by likeness of meaning, not by name.
         ordinal: Place in an order, from 1; -1 is the last; 0 if none was said.
         ordinal_at: Token of the ordinal.
+        total: Out of how many, if said (``two of the three cubes``).
+        fault: Why it can mean nothing (``-3 cubes``, ``the red blue mug``).
         predicate: Its attributes were asserted of a thing already known (``the mug is red``).
         tokens: Token span.
     """
@@ -79,6 +83,8 @@ class NounPhrase:
     ordinal: int = 0
     ordinal_at: int = -1
     predicate: bool = False
+    total: int | None = None
+    fault: str = ""
     tokens: tuple[int, int] = (0, 0)
 
 
@@ -131,7 +137,13 @@ class Place:
 
 @dataclass
 class Clause:
-    """One verb with its arguments, or one description."""
+    """One verb with its arguments, or one description.
+
+    Attributes:
+        side: A direction without a thing to go by, and the tokens that say it.
+        excepted: What of the objects is left out (``all but the red one``).
+        void: It is about no thing at all (``pick up no mug``), so nothing is to be done.
+    """
 
     kind: ClauseKind
     word: str = ""
@@ -139,6 +151,9 @@ class Clause:
     places: list[Place] = field(default_factory=list)
     region: NounPhrase | None = None
     side: RelationName | None = None
+    side_tokens: tuple[int, int] = (0, 0)
+    excepted: list[NounPhrase] = field(default_factory=list)
+    void: bool = False
     result: str = ""
     passive: bool = False
     form: str = "base"

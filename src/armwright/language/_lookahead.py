@@ -14,6 +14,7 @@ class Lookahead:
     Attributes:
         items: Read so far.
         unknown: Indices of tokens not understood.
+        conditions: Spans of tokens that say *when* to do something: nothing of the text may be done.
         imprecise: Those of phrases that name a spot on a thing, where only the thing is understood.
     """
 
@@ -24,6 +25,7 @@ class Lookahead:
         self.items: list[Item] = []
         self.unknown: set[int] = set()
         self.imprecise: set[int] = set()
+        self.conditions: list[tuple[int, int]] = []
 
     def _has(self, at: int, phrase: tuple[str, ...]) -> bool:
         return tuple(self._words[at : at + len(phrase)]) == phrase
@@ -53,6 +55,15 @@ class Lookahead:
 
     def _clause_ends(self, at: int) -> bool:
         return at >= len(self._words) or self._words[at] in (".", ",", ";", "!", "?", "and", "then")
+
+    def _acted(self) -> bool | None:
+        """Return whether this sentence has asked for an action so far; None if it has said how things are."""
+        for item in reversed(self.items):
+            if item.kind in ("stop", "verb"):
+                return item.kind == "verb"
+            if item.kind in ("be", "exist"):
+                return None
+        return False
 
     def _after_noun(self) -> bool:
         previous = self._previous()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from armwright.language import lexicon as lex
 from armwright.language._items import Item, NounPhrase, Token
+from armwright.language._quantities import Quantity, is_numeric, is_share
 from armwright.language.vocabulary import Vocabulary
 
 _STATES = lex.bag("open opened closed shut empty full clean dirty upright loose other same nice own given very")
@@ -29,7 +30,7 @@ class _Draft:
     """What has been read of the phrase before its noun."""
 
     attributes: dict[str, str] = field(default_factory=dict)
-    count: int | None = None
+    quantity: Quantity = field(default_factory=Quantity)
     definite: bool = True
     article: bool = False
     other: bool = False
@@ -37,6 +38,24 @@ class _Draft:
     ordinal_at: int = -1
     unknown: list[int] = field(default_factory=list)
     described: bool = False
+    fault: str = ""
+
+    @property
+    def count(self) -> int | None:
+        """How many, if a number was said."""
+        return self.quantity.count
+
+    @count.setter
+    def count(self, value: int) -> None:
+        self.quantity.count = value
+
+    def attribute(self, key: str, word: str, table: Mapping[str, str], *, before: str) -> None:
+        """Note an attribute; a shade before a colour (*teal green*) leaves the say to the colour."""
+        value, known = table[word], self.attributes.get(key)
+        shade = key == "colour" and table.get(before, before) != before
+        if known is not None and known != value and not shade:
+            self.fault = f"nothing is both {known} and {value}."
+        self.attributes[key] = value
 
 
 class NounPhraseReader:
@@ -53,8 +72,15 @@ class NounPhraseReader:
 
     def read(self, tokens: list[Token], start: int) -> tuple[NounPhrase, int, list[int]] | None:
         """Return the phrase that starts at ``start``, the index after it, and the tokens in it not understood."""
-        words = [token.text for token in tokens]
         draft = _Draft()
+        found = self._read(tokens, start, draft)
+        if found is not None:
+            found[0].total = draft.quantity.total
+            found[0].fault = draft.quantity.fault or draft.fault or found[0].fault
+        return found
+
+    def _read(self, tokens: list[Token], start: int, draft: _Draft) -> tuple[NounPhrase, int, list[int]] | None:
+        words = [token.text for token in tokens]
         at = self._determiners(words, start, draft)
         at, head = self._to_noun(words, at, draft)
         if head is None:
@@ -82,7 +108,8 @@ class NounPhraseReader:
         """Return whether a noun phrase with a known noun can start at ``at``."""
         return at < len(words) and (words[at] in lex.DETERMINERS or self.noun_soon(words, at))
 
-    def _determiners(self, words: list[str], at: int, draft: _Draft) -> int:
+    def _determiners(self, words: list[str], start: int, draft: _Draft) -> int:
+        at = start
         while at < len(words):
             word = words[at]
             following = words[at + 1] if at + 1 < len(words) else ""
@@ -99,13 +126,22 @@ class NounPhraseReader:
             elif word in lex.ALL:
                 draft.every, draft.article = True, True
                 if word == "both":
-                    draft.count = 2
+                    draft.quantity.add(word, after_of=False)
                 elif word in ("each", "every") and following in _ONE:
                     draft.article = True
+            elif is_share(words, at) and self.noun_soon(words, at + 1):
+                draft.quantity.fault = f"how many {word!r} is cannot be told."
+                draft.article = True
+            elif words[at : at + 3] == ["half", "a", "dozen"]:
+                draft.count, draft.definite, draft.article = 6, False, True
+                at += 2
+            elif is_numeric(word) and word not in lex.NUMBERS and self.noun_soon(words, at + 1):
+                draft.quantity.add(word, after_of="of" in words[start:at])
+                draft.article = True
             elif word in lex.NUMBERS and (following not in ("cm", "mm", "m", "centimeters", "centimetres", "degrees")):
                 if word == "one" and (draft.article or not self.noun_soon(words, at + 1)):
                     break
-                draft.count = lex.NUMBERS[word]
+                draft.quantity.add(word, after_of="of" in words[start:at])
                 if not draft.article:
                     draft.definite = False
                 draft.article = True
@@ -191,6 +227,9 @@ class NounPhraseReader:
             return None
         if word in lex.PARTS and (draft.article or following == "of"):
             return NounPhrase("part", word, part=lex.PARTS[word]), at + 1
+        if word == "rest" and draft.article:
+            draft.other = True
+            return NounPhrase("generic", lex.EVERYTHING, plural=True), at + 1
         if word in lex.GENERIC_NOUNS:
             draft.other = draft.other or following == "else"
             return NounPhrase("generic", word, plural=word.endswith("s")), at + (2 if following == "else" else 1)
@@ -204,12 +243,13 @@ class NounPhraseReader:
     def _adjective(self, words: list[str], at: int, draft: _Draft) -> bool:
         word = words[at]
         noun_follows = self.noun_soon(words, at + 1)
-        if word in lex.COLOUR_WORDS:
-            draft.attributes.setdefault("colour", lex.COLOUR_WORDS[word])
+        packs = word in lex.CONTENT_WORDS and self._packaged(words, at + 1)
+        if word in lex.COLOUR_WORDS and not (packs and "colour" in draft.attributes):
+            draft.attribute("colour", word, lex.COLOUR_WORDS, before=words[at - 1])
         elif word in lex.SIZE_WORDS and (draft.article or noun_follows):
-            draft.attributes.setdefault("size", lex.SIZE_WORDS[word])
+            draft.attribute("size", word, lex.SIZE_WORDS, before=words[at - 1])
         elif word in lex.MATERIAL_WORDS and (draft.article or noun_follows):
-            draft.attributes.setdefault("material", lex.MATERIAL_WORDS[word])
+            draft.attribute("material", word, lex.MATERIAL_WORDS, before=words[at - 1])
         elif word in _STATES | _SHADES | _ORDINALS and (draft.article or noun_follows):
             draft.ordinal_at = at if word in _PLACES_IN_ORDER else draft.ordinal_at
             return word not in ("open", "shut", "closed") or noun_follows
@@ -217,9 +257,7 @@ class NounPhraseReader:
             draft.count = lex.NUMBERS[word]
         elif word in ("left", "right") and draft.article and noun_follows:
             draft.unknown.append(at)
-        elif (word in lex.CONTENT_WORDS and self._packaged(words, at + 1)) or (
-            word in ("coloured", "colored", "sized", "made") and (draft.attributes or draft.article)
-        ):
+        elif packs or (word in ("coloured", "colored", "sized", "made") and (draft.attributes or draft.article)):
             pass
         else:
             return False

@@ -157,4 +157,38 @@ LOCATED = lex.bag(
 REGION_LEADS = lex.bag("by from at around using holding grasping gripping via with grabbing through")
 NEGATIONS = lex.bag("not never without avoid avoiding except don t or neither nor") | {"n't"}
 RESULTS = {"open": "open", "closed": "closed", "shut": "closed"}
+NONE = (
+    ("no",),
+    ("none", "of"),
+    ("neither", "of"),
+    ("neither",),
+    ("zero",),
+    ("0",),
+    ("not", "any"),
+    ("not", "a", "single"),
+)
+"""What makes a clause be about nothing."""
+EXCEPTIONS = (
+    ("except", "for"),
+    ("except",),
+    ("excepting",),
+    ("excluding",),
+    ("apart", "from"),
+    ("aside", "from"),
+    ("other", "than"),
+    ("save", "for"),
+    ("but", "not"),
+    ("but",),
+)
+"""What leaves something out of *all* or *everything*; ``but`` only after those."""
+CONTENTS = (
+    ("what", "is", "in", "it"),
+    ("what", "'s", "in", "it"),
+    ("whatever", "is", "in", "it"),
+    ("whatever", "it", "holds"),
+    ("what", "it", "holds"),
+    ("what", "it", "contains"),
+    ("what", "is", "inside"),
+)
+"""What names what a vessel holds."""
 MEASURES = lex.bag("cm mm m centimeters centimetres millimeters millimetres meters metres inches inch degrees")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from armwright.assets.catalog import category_info
 from armwright.core.errors import UsageError
 from armwright.language import checks
+from armwright.language import lexicon as lex
 from armwright.language._grounding import Grounding, Step, pours
 from armwright.language._items import Clause, Place
 from armwright.language._referents import Entity, Referent
@@ -75,7 +76,8 @@ class Pouring(Grounding):
         self.talk.mention([source])
 
     def _pour_source(self, clause: Clause, *, exclude: Sequence[Entity] = ()) -> Entity:
-        named = [np for np in clause.objects if np.kind not in ("substance", "unknown")]
+        contents = [np for np in clause.objects if np.kind in ("substance", "unknown") or np.head == lex.EVERYTHING]
+        named = [np for np in clause.objects if np not in contents]
         sources = [np for p in clause.places if p.phrase.source for np in p.targets]
         for np in [*sources, *named]:
             found = self.talk.resolve(np, exclude=exclude if np.kind == "pronoun" else (), test=pours)

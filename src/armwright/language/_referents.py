@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from armwright.assets.catalog import CATALOG, CategoryInfo
 from armwright.core.errors import UsageError
@@ -126,6 +126,10 @@ class Discourse:
         Raises:
             UsageError: It means nothing in the catalog, or nothing mentioned.
         """
+        if phrase.fault:
+            raise UsageError(
+                phrase.fault, hint=f"Say which things, and a whole number of them from 1 to {MAX_OBJECTS}."
+            )
         if phrase.kind == "surface":
             if phrase.head in _ELSEWHERE:
                 self.assumptions.append(f"{phrase.head} taken as the table")
@@ -159,6 +163,11 @@ class Discourse:
             what = exclude[0].category.replace("_", " ") if exclude else "thing"
             raise UsageError(f"a {what} cannot be placed against itself.", hint="Name another thing as the place.")
         if phrase.head == "them":
+            if phrase.count and self.group and phrase.count > len(self.group):
+                raise UsageError(
+                    f"{phrase.count} of them are asked for, but {len(self.group)} were spoken of.",
+                    hint="Name the things, or a smaller number.",
+                )
             if self.group and not set(map(id, self.group)) & set(map(id, exclude)):
                 return [e for e in self.group if e in self.entities][: phrase.count or None]
             several = [e for e in self.salient if e not in exclude and test(e) and not e.info.static]
@@ -255,6 +264,9 @@ class Discourse:
         return [self.create(kinds[0], phrase.attributes, phrase.head)]
 
     def _object(self, phrase: NounPhrase, category: str, describing: bool, exclude: Sequence[Entity]) -> list[Entity]:
+        if phrase.total is not None:
+            whole = replace(phrase, count=phrase.total, total=None)
+            return self._object(whole, category, describing, exclude)[: phrase.count]
         known = [e for e in self.entities if e.category == category and _fits(e, phrase.attributes)]
         if not known and phrase.definite and not describing:
             known = self._by_other_name(phrase, category, exclude)

@@ -12,12 +12,16 @@ _FLAT = ("plate", "tray", "shelf", "cutting_board", "coffee_machine")
 """Categories that people put things *in* though nothing has walls: it means *on*."""
 _ROOM_BELOW = ("shelf", "coffee_machine")
 _STATIC_IN = ("microwave", "cabinet")
+MAX_NAMED = 12
+"""Most names in a message."""
 MAX_OBJECTS = 12
 """Most objects of one scene that a table of 1 m has room for."""
 
 
 def _names(test: Callable[[CategoryInfo], bool]) -> str:
-    return ", ".join(info.name for info in CATALOG.values() if test(info))
+    names = [info.name for info in CATALOG.values() if test(info)]
+    more = f", … ({len(names)} in all; `armwright assets list`)" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def has_opening_part(info: CategoryInfo) -> bool:

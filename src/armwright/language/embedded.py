@@ -34,16 +34,19 @@ class EmbeddedParser:
         tokens = tokenize(sentence)
         words = [token for token in tokens if token.is_word]
         if not words:
-            raise UsageError(f"the text {sentence!r} is empty.", hint='Say for example: "put the banana in the bowl".')
+            counted = any(token.text[-1].isdigit() for token in tokens)
+            what = f"there is no word in {sentence!r}" if counted else f"the text {sentence!r} is empty"
+            raise UsageError(f"{what}.", hint='Say for example: "put the banana in the bowl".')
         vocabulary = default_vocabulary()
         reader = NounPhraseReader(vocabulary, nearest=vocabulary.nearest)
         chunker = Chunker(tokens, reader)
         items = chunker.run()
         _require_english(sentence, tokens, chunker.unknown)
+        _refuse_conditions(sentence, tokens, chunker.conditions)
         clauses = ClauseReader(items)
         ordered = clauses.run()
         if not any(clause.kind != "describe" for clause in ordered):
-            raise _no_verb(sentence, tokens)
+            raise _no_verb(sentence, tokens, said_not=bool(clauses.rejected))
         compiler = Compiler(suggest=vocabulary.suggestions)
         compiler.run(ordered, early=clauses.early)
         if not compiler.steps:
@@ -59,6 +62,11 @@ def _require_english(sentence: str, tokens: list[Token], unknown: set[int]) -> N
     words = [token.text for token in tokens if token.is_word]
     foreign = sum(word in lex.FOREIGN or not word.isascii() for word in words)
     not_known = sum(tokens[k].is_word for k in unknown)
+    if not foreign and not_known * 2 > len(words):
+        raise UsageError(
+            f"most of the words in {sentence!r} are not known, so that it cannot be told what to do.",
+            hint='Say in English what to do with which things, for example: "put the banana in the bowl".',
+        )
     if foreign * 3 >= len(words) or not_known * 2 > len(words):
         raise UsageError(
             f"the text {sentence!r} is not English as far as can be told.",
@@ -66,7 +74,18 @@ def _require_english(sentence: str, tokens: list[Token], unknown: set[int]) -> N
         )
 
 
-def _no_verb(sentence: str, tokens: list[Token]) -> UsageError:
+def _refuse_conditions(sentence: str, tokens: list[Token], conditions: list[tuple[int, int]]) -> None:
+    for start, end in conditions:
+        said = sentence[tokens[start].start : tokens[end - 1].end]
+        raise UsageError(
+            f"{said!r} is a condition, and none is tested: nothing is done of the text.",
+            hint="Say what to do without it. An order can be said: 'then', 'before', 'after', 'once it is closed'.",
+        )
+
+
+def _no_verb(sentence: str, tokens: list[Token], *, said_not: bool = False) -> UsageError:
+    if said_not:
+        return UsageError(f"{sentence!r} only says what not to do.", hint="Say what to do instead.")
     named = next((token.text for token in tokens if token.text in lex.UNSUPPORTED_VERBS), None)
     what = f"{named!r} is not among the things the robot can do" if named else f"nothing to do in {sentence!r}"
     return UsageError(f"{what}.", hint="It can pick, place, pour, push, pull, open, close, hang and hold.")

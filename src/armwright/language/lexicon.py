@@ -56,6 +56,11 @@ def bag(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def bag_in_order(text: str) -> tuple[str, ...]:
+    """Return the words of a text in order."""
+    return tuple(text.split())
+
+
 def _inflect(lemma: str) -> dict[str, VerbForm]:
     forms: dict[str, VerbForm] = {lemma: "base", lemma + "s": "base", lemma + "es": "base"}
     stem = lemma[:-1] if lemma.endswith("e") else lemma
@@ -208,7 +213,9 @@ PARTS: Mapping[str, str] = {
     **dict.fromkeys(("lid", "knob", "cap", "cover"), "lid"),
     **dict.fromkeys(("stem", "leaves", "stalk", "greens"), "stem"),
     **dict.fromkeys(("door", "doors"), "door"),
-    **dict.fromkeys(("button", "buttons"), "button"),
+    **dict.fromkeys(("button", "buttons", "trigger", "pump", "lever", "switch"), "button"),
+    **dict.fromkeys(("neck", "shaft"), "neck"),
+    **dict.fromkeys(("blade", "head"), "head"),
     **dict.fromkeys(("spout",), "spout"),
     **dict.fromkeys(("base", "bottom"), "base"),
     **dict.fromkeys(("top", "surface", "lid top"), "top"),
@@ -256,14 +263,22 @@ NUMBERS: Mapping[str, int] = {
     **{
         word: n
         for n, word in enumerate(
-            ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1
+            bag_in_order(
+                "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+                "seventeen eighteen nineteen"
+            ),
+            start=1,
         )
     },
+    **{word: 10 * n for n, word in enumerate(bag_in_order("twenty thirty forty fifty sixty seventy eighty ninety"), 2)},
     **{str(n): n for n in range(1, 100)},
     "both": 2,
     "pair": 2,
     "couple": 2,
+    "pairs": 2,
     "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
     "single": 1,
 }
 

@@ -14,6 +14,8 @@ _BY_PART: Mapping[str, tuple[RegionName, ...]] = {
     "body": ("Graspable Body",),
     "lid": ("Graspable Lid",),
     "stem": ("Graspable Handle",),
+    "neck": ("Graspable Handle", "Graspable Body"),
+    "head": ("Graspable Body",),
     "door": ("Openable Handle",),
     "button": ("Button",),
     "top": ("Graspable Lid", "Graspable Rim"),
