@@ -64,6 +64,14 @@ class Library:
         usual = {"colour": info.colours, "material": maker.materials, "size": SIZES, **(maker.choices or {})}
         return usual.get(key, ())
 
+    def further_attributes(self, category: str) -> tuple[str, ...]:
+        """Return the attributes a category knows beside colour, material and size, such as a pot's ``lid``.
+
+        Raises:
+            UnknownNameError: There is no such category.
+        """
+        return tuple(_maker(category).choices or ())
+
     def build(self, category: str, *, instance: int = 0, attributes: Mapping[str, str] | None = None) -> ObjectModel:
         """Return an object, from the cache if it was built before.
 

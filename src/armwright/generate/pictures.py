@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.assets.catalog import CATALOG, category_info
-from armwright.assets.library import default_library
 from armwright.assets.model import ObjectModel
 from armwright.assets.scene import ObjectSpec, PoseSpec, SceneSpec
 from armwright.core.camera import CameraModel
@@ -75,59 +73,60 @@ def _spheres_over(robot: BakedRobot, world: World, camera: CameraModel, image: N
 
 
 def contact_sheet(
-    category: str | None,
+    objects: Sequence[tuple[str, ObjectModel]],
+    path: Path,
     *,
-    n: int,
-    seed: int,
-    out: Path | None,
+    columns: int | None = None,
+    px: int = TILE_PX,
     update: Callable[[int], None] = lambda done: None,
 ) -> tuple[Path, list[dict[str, Any]]]:
-    """Draw one of each category, or ``n`` draws of one, and return the picture and the facts of each.
+    """Draw objects in rows, each with its name, and return the picture and the facts of each.
 
-    ``update`` is called with the number of tiles that are drawn.
-
-    Raises:
-        UnknownNameError: There is no such category.
+    Args:
+        objects: Name to write and object, in order.
+        path: Where the picture goes.
+        columns: Tiles per row; chosen from their number if None.
+        px: Side of a tile [px].
+        update: Called with the number of tiles that are drawn.
     """
-    library = default_library()
-    names = list(CATALOG) if category is None else [category_info(category).name] * n
-    models, tiles = [], []
-    for k, name in enumerate(names):
-        models.append(library.build(name, instance=seed + (k if category else 0), attributes={}))
-        tiles.append(_tile(name, models[-1]))
+    tiles = []
+    for name, model in objects:
+        tiles.append(_tile(name, model, px))
         update(len(tiles))
-    columns = 5 if category is None else min(6, len(tiles))
-    while len(tiles) % columns:
+    wide = columns or min(6 if len(tiles) <= 36 else 11, len(tiles))
+    while len(tiles) % wide:
         tiles.append(np.full_like(tiles[0], 255))
-    rows = [np.hstack(tiles[k : k + columns]) for k in range(0, len(tiles), columns)]
-    path = (out or Path()) / f"objects-{category or 'all'}.png"
+    rows = [np.hstack(tiles[k : k + wide]) for k in range(0, len(tiles), wide)]
     facts = [
         {
-            "category": name,
+            "name": name,
+            "category": model.category,
             "faces": int(sum(len(link.faces) for link in model.links)),
             "hulls": int(sum(len(link.hulls) for link in model.links)),
             "mass_kg": model.mass_kg,
             "parts": list(model.part_names),
             "attributes": dict(model.attributes),
         }
-        for name, model in zip(names, models, strict=True)
+        for name, model in objects
     ]
     return save_png(path, np.vstack(rows)), facts
 
 
-def _tile(name: str, model: ObjectModel) -> NDArray[np.uint8]:
+def _tile(name: str, model: ObjectModel, px: int) -> NDArray[np.uint8]:
     from PIL import Image, ImageDraw
 
     low, high = model.bounds_m
     middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
     scene = SceneSpec(
         objects=(
-            ObjectSpec(id="it", category=name, pose=PoseSpec.from_pose(Pose(np.array([0.0, 0.0, -float(low[2])])))),
+            ObjectSpec(
+                id="it", category=model.category, pose=PoseSpec.from_pose(Pose(np.array([0.0, 0.0, -float(low[2])])))
+            ),
         )
     )
     picture = draw_objects(scene, {"it": model}, looking_at(
         tuple(middle + size * np.array([-1.0, -1.1, 0.85])), tuple(middle - [0, 0, float(low[2])])
-    ), px=TILE_PX)  # fmt: skip
+    ), px=px)  # fmt: skip
     image = Image.fromarray(picture)
     ImageDraw.Draw(image).text((8, 6), name, fill=(20, 20, 20))
     return np.asarray(image)
