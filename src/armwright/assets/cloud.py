@@ -46,6 +46,16 @@ def link_mesh(link: LinkModel) -> tuple[Array, Array, Names]:
     return triangles, normals, np.asarray(link.part_names)[link.face_part]
 
 
+def surface_m2(model: ObjectModel) -> float:
+    """Return the area of an object's surface, inner walls with it [m^2]."""
+    total = 0.0
+    for link in model.links:
+        triangles = link.vertices_m[link.faces]
+        normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+        total += 0.5 * float(np.linalg.norm(normals, axis=1).sum())
+    return total
+
+
 def sample_cloud(
     model: ObjectModel, n: int = 2048, *, rng: np.random.Generator, parts: Sequence[str] | None = None
 ) -> LabelledCloud:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 PrimitiveName = Literal["pick", "place", "pour", "push", "pull", "open", "close", "hang", "hold"]
 RelationName = Literal["on", "in", "above", "under", "left_of", "right_of", "in_front_of", "behind", "next_to"]
 RoleName = Literal["grasp", "use", "receive"]
+SpotName = Literal["top", "middle", "bottom"]
 RegionName = Literal[
     "Graspable Handle",
     "Graspable Body",
@@ -45,12 +46,16 @@ class Primitive(_Frozen):
         object: Id of the object acted on.
         target: Id of the reference object, if the primitive has one.
         relation: How the object should stand to the target afterwards.
+        spot: Which of several like parts is meant, such as a cabinet's drawers.
+        distance_m: How far to push or pull [m].
     """
 
     name: PrimitiveName
     object: str
     target: str | None = None
     relation: RelationName | None = None
+    spot: SpotName | None = None
+    distance_m: float | None = Field(default=None, gt=0)
 
 
 class AffordanceQuery(_Frozen):

@@ -215,7 +215,9 @@ def _settled_world(
     for attempt in range(SETTLE_TRIES):
         started = time.perf_counter()
         seed = int_seed(request.seed, "scene", attempt)
-        solved = solve_scene(request.parsed, session.library, seed=seed, reach=session.reach, workspace=space)
+        solved = solve_scene(
+            request.parsed, session.library, seed=seed, reach=session.reach, workspace=space, follow=session.follow
+        )
         timing["solve scene"] = timing.get("solve scene", 0.0) + time.perf_counter() - started
         draws += solved.draws
         rejected.update(solved.rejected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
@@ -93,6 +93,23 @@ class Session:
         poses[:, :3, 3] = np.repeat(points, len(frames), axis=0)
         found = self.planner.ik(poses, n_seeds=6, max_solutions=1)
         return np.asarray((found.count > 0).reshape(len(points), -1).any(1))
+
+    def follow(self, poses_base_tool: Sequence[Array]) -> bool:
+        """Return whether the arm can go through tool poses (4, 4) in order on one branch; obstacles do not count."""
+        last = self.planner.ik(np.stack(poses_base_tool[-1:]), n_seeds=8, max_solutions=1)
+        if not last.count[0]:
+            return False
+        first = self.planner.ik(np.stack(poses_base_tool[:1]), n_seeds=12, max_solutions=6)
+        for k in range(int(first.count[0])):
+            q = first.q_rad[0, k]
+            for pose in poses_base_tool[1:]:
+                part = self.planner.linear(q, pose, step_m=0.04, check=False)
+                if not part.ok:
+                    break
+                q = part.path_rad[-1]
+            else:
+                return True
+        return False
 
 
 def _look(z: Array) -> Array:

@@ -18,6 +18,7 @@ from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpe
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
+from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
 from armwright.robots.spec import RobotSpec
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
 from armwright.tasks.predicates import relation_holds
@@ -66,6 +67,7 @@ class Workspace:
         spread_rad: Angles between which references stand.
         large_rad: Angle at which large things stand, facing the base.
         front_m: Distance of a large thing's front.
+        swing_m, swing_rad: Nominal polar position of the front of what is opened or closed; it faces the base.
     """
 
     x_m: tuple[float, float] = (0.18, 1.03)
@@ -77,12 +79,20 @@ class Workspace:
     spread_rad: tuple[float, float] = (-0.1, 0.80)
     large_rad: tuple[float, float] = (0.62, 0.85)
     front_m: tuple[float, float] = (0.46, 0.52)
+    swing_m: float = 0.62
+    swing_rad: float = 0.35
 
     @classmethod
     def of(cls, spec: RobotSpec) -> Workspace:
         """Return the workspace around the distance at which an arm works best."""
         middle = float(np.hypot(*spec.workspace_center_m))
-        return cls(window_m=middle, near_m=middle - 0.10, far_m=middle + 0.10, front_m=(middle - 0.06, middle + 0.01))
+        return cls(
+            window_m=middle,
+            near_m=middle - 0.10,
+            far_m=middle + 0.10,
+            front_m=(middle - 0.06, middle + 0.01),
+            swing_m=middle + 0.12,
+        )
 
 
 def uncovered(parsed: ParsedTask, library: Library) -> ParsedTask:
@@ -135,7 +145,13 @@ def poured_contents(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> di
 
 
 def solve_scene(
-    parsed: ParsedTask, library: Library, *, seed: int, reach: Reach, workspace: Workspace | None = None
+    parsed: ParsedTask,
+    library: Library,
+    *,
+    seed: int,
+    reach: Reach,
+    workspace: Workspace | None = None,
+    follow: Follow | None = None,
 ) -> Solved:
     """Place every object by rejection sampling.
 
@@ -145,6 +161,7 @@ def solve_scene(
         seed: Decides instances and poses.
         reach: (n, 3) points in the arm's base frame -> (n,) bool, whether a hand can get there.
         workspace: Where things may stand.
+        follow: Whether the arm can follow the arc of what is opened or closed; None takes any arc.
 
     Raises:
         SceneError: No arrangement was found; the message names the object and the commonest reason.
@@ -153,6 +170,7 @@ def solve_scene(
     parsed = uncovered(parsed, library)
     models, instances = draw_instances(parsed, library, seed)
     contents = poured_contents(parsed, models)
+    joints = start_joints(parsed, models, seed)
     rng = rng_for(seed, "layout")
     rejected: Counter[str] = Counter()
     draws = 0
@@ -167,6 +185,8 @@ def solve_scene(
                 draws += 1
                 pose = _propose(node, parsed, models, poses, rng, space)
                 reason = _refuse(node, pose, models, poses, prints, parsed, reach, space)
+                if not reason and pose is not None and follow is not None:
+                    reason = _no_arc(node, pose, models, parsed, joints, follow)
                 if not reason:
                     break
                 rejected[f"{node.id}: {reason}"] += 1
@@ -175,7 +195,7 @@ def solve_scene(
                 break
             assert pose is not None
             poses[node.id] = pose
-            prints[node.id] = Footprint.from_model(models[node.id], pose)
+            prints[node.id] = _footprint(node, models[node.id], pose, parsed)
         if failed:
             continue
         if not _targets_reachable(parsed, models, poses, reach):
@@ -187,6 +207,7 @@ def solve_scene(
                     "instance": instances[node.id],
                     "pose": PoseSpec.from_pose(poses[node.id]),
                     "contents": contents.get(node.id, node.contents),
+                    "joints": joints.get(node.id, node.joints),
                 }
             )
             for node in parsed.scene.objects
@@ -245,6 +266,12 @@ def _propose(
             bounds=TableBounds(space.x_m, space.y_m),
         )
         return found[int(rng.integers(len(found)))].pose_world_object if found else None
+    if swinging(parsed, node.id):
+        window = parsed.scene.window
+        front = -float(model.bounds_m[0][0])
+        xy = _polar(space.swing_m + front, space.swing_rad) + rng.uniform(-0.5, 0.5, 2) * window.size_m
+        yaw = space.swing_rad + np.deg2rad(rng.uniform(-0.5, 0.5) * window.yaw_deg)
+        return Pose.from_yaw([*xy, bottom], yaw)
     if _is_large(model):
         angle = rng.uniform(*space.large_rad) * (1 if _side(node, parsed) else -1)
         front = -float(model.bounds_m[0][0])
@@ -308,8 +335,8 @@ def _refuse(
 ) -> str:
     if pose is None:
         return "no place in that relation"
-    mine = Footprint.from_model(models[node.id], pose)
-    if not TableBounds(space.x_m, space.y_m).contains(mine.outline_m):
+    mine = _footprint(node, models[node.id], pose, parsed)
+    if not TableBounds(space.x_m, space.y_m).contains(Footprint.from_model(models[node.id], pose).outline_m):
         return "off the table"
     relations = _relations_of(node.id, parsed)
     if not all(_holds(relation, pose, models, poses) for relation in relations[1:]):
@@ -318,12 +345,32 @@ def _refuse(
     for other, other_print in prints.items():
         if other not in carried and mine.overlaps(other_print, margin_m=MARGIN_M):
             return "overlap"
-    if node.manipulated:
+    if node.manipulated and not swinging(parsed, node.id):
         low, high = models[node.id].bounds_m
         middle = pose.transform(0.5 * (low + high))
         if not bool(reach(middle[None])[0]):
             return "out of reach"
     return ""
+
+
+def _footprint(node: ObjectSpec, model: ObjectModel, pose: Pose, parsed: ParsedTask) -> Footprint:
+    """Outline what an object covers, with what its leaves sweep if the task moves them."""
+    steps = swinging(parsed, node.id)
+    return swept_footprint(model, pose, steps) if steps else Footprint.from_model(model, pose)
+
+
+def _no_arc(
+    node: ObjectSpec,
+    pose: Pose,
+    models: Mapping[str, ObjectModel],
+    parsed: ParsedTask,
+    joints: Mapping[str, Mapping[str, float]],
+    follow: Follow,
+) -> str:
+    steps = swinging(parsed, node.id)
+    if not steps or can_swing(models[node.id], pose, steps, joints.get(node.id, node.joints), follow):
+        return ""
+    return "the arm cannot follow its arc"
 
 
 def _targets_reachable(

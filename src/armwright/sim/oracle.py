@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from armwright.affordance.protocol import ObjectCloud
-from armwright.assets.cloud import LabelledCloud, sample_cloud
+from armwright.assets.cloud import LabelledCloud, sample_cloud, surface_m2
 from armwright.assets.model import ObjectModel
 from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Array, Pose
@@ -20,6 +20,9 @@ from armwright.sim.build import model_digest
 from armwright.sim.world import World
 
 _CLOUD_POINTS = 8192
+# A close look has this density [1/m^2]: a pad of 2 cm then meets 20 points.
+_CLOSE_DENSITY = 5e4
+_CLOSE_POINTS = 100_000
 _CLOUDS: weakref.WeakKeyDictionary[ObjectModel, dict[int, LabelledCloud]] = weakref.WeakKeyDictionary()
 
 
@@ -122,6 +125,18 @@ class OracleSource:
     def cloud(self, object_id: str) -> ObjectCloud:
         """Return labelled points of an object, in its frame."""
         return object_cloud(self._world, object_id)
+
+    def close_up(self, object_id: str, center_m: Array, radius_m: float) -> ObjectCloud:
+        """Return dense labelled points of an object around a place in its frame: large things have small handles."""
+        model = self.model(object_id)
+        points = min(_CLOSE_POINTS, max(_CLOUD_POINTS, int(_CLOSE_DENSITY * surface_m2(model))))
+        cloud = object_cloud(self._world, object_id, n=points)
+        near = np.linalg.norm(cloud.points_m - np.asarray(center_m, float), axis=1) < radius_m
+        part, link = cloud.part, cloud.link
+        assert part is not None and link is not None
+        return ObjectCloud(
+            object_id, cloud.category, cloud.points_m[near], cloud.normals[near], part[near], link[near]
+        )
 
     def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec:
         """Return what the planner must avoid."""

@@ -21,6 +21,8 @@ class Truth(Protocol):
 
     def joint(self, object_id: str, link: str) -> float: ...
 
+    def joint_speed(self, object_id: str, link: str) -> float: ...
+
     def contents(self, object_id: str) -> Array: ...
 
     def velocity(self, object_id: str) -> tuple[Array, Array]: ...
@@ -44,6 +46,7 @@ class ObjectEvidence:
         touched: Any part of the robot touches it.
         model: Its geometry.
         joints: Value of each jointed link's joint [m or rad], by link name.
+        joint_speeds: Its speed [m/s or rad/s], by link name.
         contents_m: (k, 3) where the beads that started in it are in the world [m].
     """
 
@@ -55,6 +58,7 @@ class ObjectEvidence:
     touched: bool
     model: ObjectModel
     joints: Mapping[str, float] = field(default_factory=dict)
+    joint_speeds: Mapping[str, float] = field(default_factory=dict)
     contents_m: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
@@ -114,6 +118,7 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
     objects = {}
     for object_id, model in models.items():
         linear, angular = truth.velocity(object_id)
+        jointed = [link.name for link in model.links if link.joint is not None]
         objects[object_id] = ObjectEvidence(
             pose_world=truth.pose(object_id),
             speed_m_s=float(np.linalg.norm(linear)),
@@ -122,7 +127,8 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
             held=truth.is_held(object_id),
             touched=truth.touched_by_robot(object_id),
             model=model,
-            joints={link.name: truth.joint(object_id, link.name) for link in model.links if link.joint is not None},
+            joints={link: truth.joint(object_id, link) for link in jointed},
+            joint_speeds={link: truth.joint_speed(object_id, link) for link in jointed},
             contents_m=truth.contents(object_id),
         )
     return Evidence(objects, pose_world_base)

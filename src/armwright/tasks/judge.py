@@ -12,7 +12,7 @@ from armwright.assets.model import ObjectModel
 from armwright.assets.placement import standing
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
-from armwright.tasks import predicates
+from armwright.tasks import articulation, predicates
 from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
 from armwright.tasks.pouring import poured
 from armwright.tasks.predicates import COMPLIANCE_SHARE, LIFTED_M, Verdict
@@ -93,6 +93,9 @@ class EpisodeJudge:
         self._base = pose_world_base
         self._grasped = {q.object: q for q in queries if q.role == "grasp"}
         self._picked = tuple(dict.fromkeys(p.object for p in primitives if p.name == "pick"))
+        self._swung = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("open", "close")))
+        self._pulled = tuple(dict.fromkeys(p.object for p in primitives if p.name == "open"))
+        self._swings: dict[str, articulation.SwingWatch] = {}
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
         self._touched: set[str] = set()
@@ -107,17 +110,23 @@ class EpisodeJudge:
                 stood = standing(self._models[object_id], seen.pose_world)
                 self._up[object_id] = stood.inverse().rotate([0.0, 0.0, 1.0])
                 self._lifts[object_id] = _Lift(float(seen.low_m[2]), seen.pose_world)
+            for object_id in self._swung:
+                joints = first.objects[object_id].joints
+                self._swings[object_id] = articulation.SwingWatch(self._models[object_id], joints)
             return
         self._touched |= truth.robot_contacts()
         for object_id in self._picked:
             self._watch_lift(truth, object_id)
+        for object_id, swing in self._swings.items():
+            swing.observe(truth, object_id)
 
     def finish(self, truth: Truth) -> Graded:
         """Grade the episode from the present state, after release and settling."""
         evidence = observe(truth, self._models, self._base)
         stages = tuple(GradedStage(p, self._judge(evidence, p, k)) for k, p in enumerate(self._primitives))
         failed = next((s.verdict for s in stages if not s.verdict.ok), None)
-        shares = {object_id: self._share(object_id) for object_id in self._picked if object_id in self._grasped}
+        held = (*self._picked, *(o for o in self._pulled if o not in self._picked))
+        shares = {object_id: self._share(object_id) for object_id in held if object_id in self._grasped}
         compliance = all(share >= COMPLIANCE_SHARE for share in shares.values()) if shares else None
         detail = "" if failed is None else f"{failed.predicate}: {failed.detail}"
         touched = tuple(sorted(self._touched - {p.object for p in self._primitives}))
@@ -140,7 +149,8 @@ class EpisodeJudge:
             lift.parts.update(str(part) for part in nearest_part(model, points))
 
     def _share(self, object_id: str) -> float:
-        counts = self._lifts[object_id].parts
+        watched = self._lifts[object_id] if object_id in self._picked else self._swings[object_id]
+        counts = watched.parts
         wanted = set(self._models[object_id].regions.get(self._grasped[object_id].region, ()))
         total = sum(counts.values())
         return sum(counts[part] for part in wanted) / total if total else 0.0
@@ -159,7 +169,26 @@ class EpisodeJudge:
             return self._held(evidence, primitive)
         if primitive.name == "pour" and primitive.target is not None:
             return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
+        if primitive.name in ("open", "close"):
+            return self._moved_leaf(evidence, primitive, {"open": "close", "close": "open"}[primitive.name] in later)
         return Verdict(False, primitive.name, "skill_not_available")
+
+    def _moved_leaf(self, evidence: Evidence, primitive: Primitive, moved_again: bool) -> Verdict:
+        subject, spot, swing = primitive.object, primitive.spot, self._swings[primitive.object]
+        name = f"{'opened' if primitive.name == 'open' else 'closed'}({subject})"
+        if primitive.name == "close" and not swing.was_open(spot, articulation.WAS_OPEN_SHARE):
+            return Verdict(False, name, "it was shut all along")
+        if moved_again:
+            done = primitive.name == "close" or swing.was_open(spot, articulation.OPENED_SHARE)
+            return Verdict(done, name, "moved again later" if done else "it was never wide open")
+        verdict = (
+            articulation.opened(evidence, subject, swing.before, spot)
+            if primitive.name == "open"
+            else articulation.closed(evidence, subject, spot)
+        )
+        return predicates.all_of(
+            verdict, articulation.resting(evidence, subject), predicates.released(evidence, subject)
+        )
 
     def _placed(self, evidence: Evidence, primitive: Primitive, *, moved_again: bool) -> Verdict:
         subject, target, relation = primitive.object, primitive.target or TABLE, primitive.relation or "on"
