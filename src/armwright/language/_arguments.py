@@ -98,7 +98,7 @@ class ArgumentReader:
         item = self._peek(ahead)
         while item is not None and item.kind == "np":
             item = self._peek(ahead + 1)
-            if item is not None and item.kind in ("rel", "side") and not item.explicit:
+            if item is not None and item.kind in ("rel", "side", "region") and not item.explicit:
                 return True
             ahead += 1
             while item is not None and item.kind == "conn" and item.word in (",", "and"):

@@ -87,6 +87,9 @@ class Chunker(CopulaReader):
             end = at + (2 if self._words[at + 1] == "first" else 3)
             self._add("order", at, end, "after")
             return end
+        if word == "but" and self._ends_in_first(at):
+            self._add("order", at, at + 1, "after")
+            return at + 1
         for phrase in (
             ("and", "then"),
             ("after", "that"),
@@ -165,6 +168,14 @@ class Chunker(CopulaReader):
             if self._has(at, phrase):
                 self._add("verb", at, at + len(phrase), "let go").frame = "place"
                 return at + len(phrase)
+        too = next((phrase for phrase in fixed.TOO if self._has(at, phrase)), ())
+        if too and self._clause_ends(at + len(too)):
+            self._repeat()
+            return at + len(too)
+        for phrase in fixed.IDIOMS:
+            end = at + len(phrase)
+            if self._has(at, phrase) and self._words[end : end + 1] in ([":"], [","], [";"], ["."]):
+                return end
         if self._has(at, ("top", "up")):
             self._add("verb", at, at + 2).frame = "fill"
             return at + 2
@@ -342,6 +353,10 @@ class Chunker(CopulaReader):
         return end
 
     def _noun_phrase(self, at: int) -> int:
+        previous = self._previous()
+        them = previous is not None and previous.np is not None and previous.np.head == "them"
+        if them and self._words[at] in ("both", "all"):
+            return at + 1
         for phrase_words in fixed.CONTENTS:
             if self._has(at, phrase_words):
                 end = at + len(phrase_words)
@@ -365,6 +380,15 @@ class Chunker(CopulaReader):
         item = self._add("np", at, end)
         item.np = phrase
         return end
+
+    def _repeat(self) -> None:
+        """Read ``and the marker too``: what was just done, with another thing."""
+        if self.items and self.items[-1].word == ",":
+            del self.items[-1]
+        if len(self.items) > 2 and self._after_noun():
+            joint = self.items[-2]
+            if joint.kind == "conn" and joint.word == "and" and any(item.kind == "rel" for item in self.items[:-2]):
+                joint.word = "then"
 
     def _small_word(self, at: int) -> int:
         word = self._words[at]

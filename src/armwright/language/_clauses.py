@@ -235,7 +235,12 @@ class ClauseReader(ArgumentReader):
         if item.kind != "be":
             self._describe(subjects, [])
         while True:
-            nouns = self._nouns() if (following := self._peek()) is not None and following.kind == "np" else subjects
+            following = self._peek()
+            named = following is not None and following.kind == "np" and following.np is not None
+            if named and item.kind == "be" and subjects and following.np.kind == "pronoun":  # type: ignore[union-attr]
+                self._at += 1
+                named = False
+            nouns = self._nouns() if named else subjects
             places: list[Place] = []
             while (following := self._peek()) is not None and following.kind == "rel":
                 place = self._place()

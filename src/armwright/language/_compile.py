@@ -33,10 +33,10 @@ class Compiler(Pouring):
             UsageError: Something asked for is impossible or unknown.
         """
         for clause in early:
-            for np in clause.objects:
-                if np.kind == "object":
-                    self.talk.mention([e for e in self.talk.resolve(np) if isinstance(e, Entity)])
-                    np.definite = True
+            goals = [np for place in clause.places if not place.explicit for np in place.targets]
+            for np in (np for np in (*clause.objects, *goals) if np.kind == "object"):
+                self.talk.mention([e for e in self.talk.resolve(np) if isinstance(e, Entity)])
+                np.definite = True
         for k, clause in enumerate(clauses):
             following = clauses[k + 1] if k + 1 < len(clauses) else None
             done, self._next = len(self.steps), following
@@ -224,7 +224,7 @@ class Compiler(Pouring):
 
     def _one_for_each(self, objects: Sequence[Entity], clause: Clause, goal: Place, n: int) -> Sequence[Entity]:
         """Return as many objects as targets for ``put a cube in each bowl``."""
-        each = any(np.every and np.count is None for np in goal.targets)
+        each = any(np.every for np in goal.targets)
         if not each or len(objects) != 1 or n < 2 or not clause.objects or clause.objects[0].definite:
             return objects
         several = [*objects]
@@ -335,7 +335,7 @@ class Compiler(Pouring):
             self._take(entity, "stack")
             self.steps.append(Step("place", entity, target, relation))
             entity.moved, self.talk.held = True, None
-            target = entity
+            target = self.talk.top = entity
         self.talk.mention(objects)
 
     def _push(self, clause: Clause) -> None:

@@ -65,6 +65,11 @@ class Lookahead:
                 return None
         return False
 
+    def _ends_in_first(self, at: int) -> bool:
+        """Return whether this clause ends in *first*: ``…, but open it first``."""
+        end = next((k for k in range(at, len(self._words)) if self._clause_ends(k)), len(self._words))
+        return self._words[end - 1] == "first" and end > at + 2
+
     def _after_noun(self) -> bool:
         previous = self._previous()
         return previous is not None and previous.kind == "np"

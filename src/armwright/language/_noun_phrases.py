@@ -19,6 +19,7 @@ _ORDINALS = frozenset((*_PLACES_IN_ORDER, "remaining"))
 _ROBOT = lex.bag("robot arm gripper hand fingers manipulator claw hands")
 _SCENE = lex.bag("scene setup environment background kitchen room picture")
 _ONE = frozenset(("one", "ones"))
+_HEAPS = lex.bag("stack pile tower")
 _STOPS = lex.bag("to after before but left right front back contains has without side")
 _STANDS = frozenset(("stands",))
 MAX_SKIPPED = 3
@@ -227,6 +228,11 @@ class NounPhraseReader:
             return None
         if word in lex.PARTS and (draft.article or following == "of"):
             return NounPhrase("part", word, part=lex.PARTS[word]), at + 1
+        if word in _HEAPS and draft.article and draft.definite and following != "of":
+            return NounPhrase("pronoun", "stack"), at + 1
+        if word == "others" and draft.article:
+            draft.other = True
+            return NounPhrase("one", "ones", plural=True), at + 1
         if word == "rest" and draft.article:
             draft.other = True
             return NounPhrase("generic", lex.EVERYTHING, plural=True), at + 1

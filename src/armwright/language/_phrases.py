@@ -95,6 +95,9 @@ IGNORED_PHRASES = (
     ("so", "that"),
     ("right", "away"),
     ("in", "a", "row"),
+    ("where", "it", "is"),
+    ("where", "they", "are"),
+    ("while", "you", "are", "at", "it"),
 )
 HOLD_OF = (("get", "hold", "of"), ("take", "hold", "of"), ("get", "a", "hold", "of"), ("take", "a", "hold", "of"))
 ORIGINS = (
@@ -150,7 +153,9 @@ HERE = (
     ("beside",),
 )
 """Relations that may stand alone: to the thing last spoken of."""
-BE = lex.bag("is are was were be being been sits stands lies rests hangs sit stand lie stays remains located")
+BE = lex.bag(
+    "is are was were be being been sits stands lies rests hangs sit stand lie stay stays remain remains located"
+)
 LOCATED = lex.bag(
     "hanging leaning standing sitting lying resting located placed positioned situated found currently that which"
 )
@@ -181,6 +186,9 @@ EXCEPTIONS = (
     ("but",),
 )
 """What leaves something out of *all* or *everything*; ``but`` only after those."""
+TOO = (("too",), ("also",), ("as", "well"))
+IDIOMS = (("set", "the", "table"), ("lay", "the", "table"), ("clear", "the", "table"), ("tidy", "up"))
+"""What a task is called, before it is said what to do."""
 CONTENTS = (
     ("what", "is", "in", "it"),
     ("what", "'s", "in", "it"),

@@ -72,6 +72,7 @@ class Discourse:
         grounds: What things were described to be on, in or beside.
         held: What the hand holds.
         place: The last target.
+        top: The last thing put on a stack.
         assumptions: Guesses to tell the user about.
     """
 
@@ -82,6 +83,7 @@ class Discourse:
     grounds: list[Entity] = field(default_factory=list)
     held: Entity | None = None
     place: Referent | None = None
+    top: Entity | None = None
     assumptions: list[str] = field(default_factory=list)
     ordered: list[tuple[NounPhrase, Entity]] = field(default_factory=list)
 
@@ -159,6 +161,10 @@ class Discourse:
             if self.place is None:
                 raise UsageError("'there' refers to no place in the text.", hint="Name the place.")
             return [self.place]
+        if phrase.head == "stack":
+            if self.top is None:
+                raise UsageError("nothing was stacked before.", hint="Say first what to stack.")
+            return [self.top]
         if phrase.head == "itself":
             what = exclude[0].category.replace("_", " ") if exclude else "thing"
             raise UsageError(f"a {what} cannot be placed against itself.", hint="Name another thing as the place.")
@@ -275,6 +281,7 @@ class Discourse:
         if phrase.other:
             last = next((e for e in reversed(self.salient) if e in known), None)
             free = [e for e in free if e is not last]
+            free = [e for e in free if not e.manipulated] or free
             if phrase.plural and not phrase.count and free:
                 number = len(free)
         elif describing and not phrase.definite:
