@@ -53,15 +53,13 @@ def test_yaw_turns_x_towards_y() -> None:
     assert Pose.from_yaw([0, 0, 0], 0.7).yaw_rad == pytest.approx(0.7)
 
 
-def test_camera_projects_what_it_backprojects() -> None:
+def test_camera_projects_its_rays_onto_their_pixels() -> None:
     pose = Pose([0.3, -0.2, 1.0], [0.1, 0.9, 0.2, -0.1])
     camera = CameraModel.from_fov(width=64, height=48, fovy_deg=50, pose_world_camera=pose)
-    depth = np.random.default_rng(0).uniform(0.3, 2.0, (48, 64))
-    depth[3, 4] = 0
-    points = camera.backproject(depth)
-    assert np.isnan(points[3, 4]).all()
-    pixels, z = camera.project(points[10, 20])
-    assert np.allclose(pixels, [20.5, 10.5]) and z == pytest.approx(depth[10, 20])
+    depth_m = np.random.default_rng(0).uniform(0.3, 2.0, (48, 64))
+    pixels, z = camera.project(pose.transform(camera.rays() * depth_m[..., None]))
+    assert np.allclose(pixels[10, 20], [20.5, 10.5]) and np.allclose(pixels[47, 63], [63.5, 47.5])
+    assert np.allclose(z, depth_m)
 
 
 def test_named_generators_do_not_move_each_other() -> None:

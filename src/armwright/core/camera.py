@@ -48,15 +48,6 @@ class CameraModel:
         u, v = np.meshgrid(np.arange(self.width) + 0.5, np.arange(self.height) + 0.5)
         return np.stack([(u - self.cx) / self.fx, (v - self.cy) / self.fy, np.ones_like(u)], -1)
 
-    def backproject(self, depth_m: ArrayLike) -> Array:
-        """Return (H, W, 3) world points of a depth image; rows where depth is 0 are NaN."""
-        d = np.asarray(depth_m, float)
-        if d.shape != (self.height, self.width):
-            raise UsageError(f"depth is {d.shape}, the camera says {(self.height, self.width)}.")
-        points = self.pose_world_camera.transform(self.rays() * d[..., None])
-        points[d <= 0] = np.nan
-        return points
-
 
 @dataclass(frozen=True, eq=False)
 class RgbdFrame:

@@ -90,11 +90,6 @@ def _table() -> Station:
 _STATIONS = {"table": _table}
 
 
-def station_names() -> tuple[str, ...]:
-    """Return the names of all stations, sorted."""
-    return tuple(sorted(_STATIONS))
-
-
 @cache
 def station(name: str = "table") -> Station:
     """Return the station called ``name``.
