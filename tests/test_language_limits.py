@@ -197,3 +197,11 @@ def test_what_is_no_instruction_is_said_to_be_none(text):
     with pytest.raises(UsageError) as caught:
         parse(text)
     assert "not English" not in str(caught.value) or any(w in text for w in ("der", "la"))
+
+
+@pytest.mark.parametrize(("said", "spot"), [("top", "top"), ("middle", "middle"), ("lower", "bottom")])
+def test_which_drawer_is_meant_is_kept(said, spot):
+    task = parse(f"Open the {said} drawer, put the banana in it and close it.")
+    assert [(p.name, p.spot) for p in task.primitives if p.object == "cabinet_1"] == [("open", spot), ("close", spot)]
+    assert not task.not_understood
+    assert parse(f"Put the banana in the {said} drawer.").not_understood == (said,)

@@ -364,7 +364,7 @@ class Compiler(Pouring):
                 else:
                     target = None
             entity.manipulated = True
-            self.steps.append(Step(name, entity, target, relation))
+            self.steps.append(Step(name, entity, target, relation, entity.spot))
             entity.moved = True
         self.talk.mention(objects)
         return None
@@ -373,7 +373,7 @@ class Compiler(Pouring):
         for entity in objects:
             checks.require(entity.info, name, checks.has_opening_part)
             entity.manipulated = True
-            self.steps.append(Step(name, entity))
+            self.steps.append(Step(name, entity, spot=entity.spot))
         self.talk.mention(objects)
 
     def _open(self, clause: Clause) -> None:

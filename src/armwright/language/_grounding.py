@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from armwright.assets.catalog import CATALOG
 from armwright.core.errors import UsageError
-from armwright.core.task import RELATIONS, PrimitiveName, RelationName
+from armwright.core.task import RELATIONS, PrimitiveName, RelationName, SpotName
 from armwright.language import checks
 from armwright.language import lexicon as lex
 from armwright.language._items import Clause, NounPhrase, Place
@@ -22,6 +22,7 @@ class Step:
     object: Entity
     target: Referent | None = None
     relation: RelationName | None = None
+    spot: SpotName | None = None
 
 
 def movable(entity: Entity) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Literal
 
-from armwright.core.task import RelationName
+from armwright.core.task import RelationName, SpotName
 from armwright.language.lexicon import FrameName, RelationPhrase, VerbForm
 
 _TOKEN = re.compile(
@@ -62,6 +62,7 @@ class NounPhrase:
         approximate: The category was found by likeness of meaning, not by name.
         ordinal: Place in an order, from 1; -1 is the last; 0 if none was said.
         ordinal_at: Token of the ordinal.
+        spot: Which drawer, if said (``the top drawer``).
         total: Out of how many, if said (``two of the three cubes``).
         fault: Why it can mean nothing (``-3 cubes``, ``the red blue mug``).
         predicate: Its attributes were asserted of a thing already known (``the mug is red``).
@@ -83,6 +84,7 @@ class NounPhrase:
     ordinal: int = 0
     ordinal_at: int = -1
     predicate: bool = False
+    spot: SpotName | None = None
     total: int | None = None
     fault: str = ""
     tokens: tuple[int, int] = (0, 0)

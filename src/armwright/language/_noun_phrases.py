@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from armwright.core.task import SpotName
 from armwright.language import lexicon as lex
 from armwright.language._items import Item, NounPhrase, Token
 from armwright.language._quantities import Quantity, is_numeric, is_share
@@ -39,6 +40,7 @@ class _Draft:
     ordinal_at: int = -1
     unknown: list[int] = field(default_factory=list)
     described: bool = False
+    spot: SpotName | None = None
     fault: str = ""
 
     @property
@@ -76,6 +78,7 @@ class NounPhraseReader:
         draft = _Draft()
         found = self._read(tokens, start, draft)
         if found is not None:
+            found[0].spot = draft.spot
             found[0].total = draft.quantity.total
             found[0].fault = draft.quantity.fault or draft.fault or found[0].fault
         return found
@@ -249,6 +252,9 @@ class NounPhraseReader:
     def _adjective(self, words: list[str], at: int, draft: _Draft) -> bool:
         word = words[at]
         noun_follows = self.noun_soon(words, at + 1)
+        if word in lex.DRAWER_SPOTS and words[at + 1 : at + 2] in (["drawer"], ["cabinet"]):
+            draft.spot, draft.described = lex.DRAWER_SPOTS[word], True
+            return True
         packs = word in lex.CONTENT_WORDS and self._packaged(words, at + 1)
         if word in lex.COLOUR_WORDS and not (packs and "colour" in draft.attributes):
             draft.attribute("colour", word, lex.COLOUR_WORDS, before=words[at - 1])

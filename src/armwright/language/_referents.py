@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from armwright.assets.catalog import CATALOG, CategoryInfo
 from armwright.core.errors import UsageError
+from armwright.core.task import SpotName
 from armwright.language._items import NounPhrase
 from armwright.language.checks import MAX_OBJECTS
 from armwright.language.lexicon import GENERIC_NOUNS
@@ -30,6 +31,7 @@ class Entity:
         manipulated: A primitive moves it.
         moved: It has left its first place.
         part: The part by which the sentence says it is held.
+        spot: Which of its drawers was last spoken of.
     """
 
     category: str
@@ -39,6 +41,7 @@ class Entity:
     manipulated: bool = False
     moved: bool = False
     part: str | None = None
+    spot: SpotName | None = None
 
     @property
     def info(self) -> CategoryInfo:
@@ -147,7 +150,10 @@ class Discourse:
         if phrase.kind == "generic":
             return list(self._generic(phrase, exclude, test))
         if phrase.kind == "object" and phrase.category is not None:
-            return list(self._in_order(phrase, phrase.category, describing, exclude))
+            found = self._in_order(phrase, phrase.category, describing, exclude)
+            for entity in found:
+                entity.spot = phrase.spot or entity.spot
+            return list(found)
         raise self._unknown(phrase.head)
 
     def _unknown(self, noun: str) -> UsageError:

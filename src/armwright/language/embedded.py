@@ -53,6 +53,9 @@ class EmbeddedParser:
             raise _no_verb(sentence, tokens)
         named = [item.np for item in items if item.np is not None]
         unknown = chunker.unknown | chunker.imprecise | compiler.talk.idle_ordinals(named)
+        moved = {step.spot for step in compiler.steps}
+        for start, end in (np.tokens for np in named if np.spot is not None and np.spot not in moved):
+            unknown |= {k for k in range(start, end) if tokens[k].text in lex.DRAWER_SPOTS}
         for start, end in [*clauses.rejected, *compiler.rejected]:
             unknown |= set(range(start, end))
         return _finish(sentence, compiler, _fragments(sentence, tokens, unknown))
@@ -115,7 +118,7 @@ def _finish(sentence: str, compiler: Compiler, not_understood: tuple[str, ...]) 
         return TABLE_ID if isinstance(thing, TableType) else None if thing is None else ids[id(thing)]
 
     primitives = tuple(
-        Primitive(name=s.name, object=ids[id(s.object)], target=name(s.target), relation=s.relation)
+        Primitive(name=s.name, object=ids[id(s.object)], target=name(s.target), relation=s.relation, spot=s.spot)
         for s in compiler.steps
     )
     entities = compiler.talk.entities

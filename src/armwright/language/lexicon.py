@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from armwright.core.task import RelationName
+from armwright.core.task import RelationName, SpotName
 
 FrameName = Literal["pick", "place", "pour", "fill", "push", "pull", "open", "close", "hang", "hold", "stack", "go"]
 VerbForm = Literal["base", "ing", "past"]
@@ -221,6 +221,13 @@ PARTS: Mapping[str, str] = {
     **dict.fromkeys(("top", "surface", "lid top"), "top"),
 }
 """A part as people say it -> the part meant."""
+
+DRAWER_SPOTS: Mapping[str, SpotName] = {
+    **dict.fromkeys(bag("top upper topmost uppermost highest"), "top"),
+    **dict.fromkeys(bag("middle central centre center"), "middle"),
+    **dict.fromkeys(bag("bottom lower bottommost lowest"), "bottom"),
+}
+"""Which of several drawers, one above the other."""
 
 SURFACES = bag(
     "table desk desktop counter countertop tabletop worktop workbench bench workspace floor ground worksurface"
