@@ -112,3 +112,18 @@ def test_a_bottle_cannot_be_poured(session):
     parsed, _ = parse_sentence("pour the carton into the bowl")
     with pytest.raises(SceneError, match="no open cavity"):
         run_episode(session, EpisodeRequest(parsed=parsed, seed=1))
+
+
+def test_a_kettle_lifted_off_its_stand_leaves_the_stand_and_stands_on_nothing(session):
+    parsed, _ = parse_sentence("pick up the kettle by its handle")
+    for seed in range(4):
+        episode = run_episode(session, EpisodeRequest(parsed=parsed, seed=seed))
+        kettle = episode.world.objects["kettle_1"]
+        if not kettle.left_behind:
+            continue
+        assert kettle.left_behind == {"stand"}
+        assert episode.ok, episode.graded.detail
+        assert episode.world.truth.supported_by("kettle_1") == frozenset()
+        assert episode.world.truth.pose("kettle_1", "stand").position_m[2] < 0.005
+        return
+    raise AssertionError("no kettle with a stand was drawn")

@@ -103,6 +103,13 @@ class ObjectModel:
         return self.links[0]
 
     @property
+    def left_behind(self) -> frozenset[str]:
+        """Names of the loose links that stay where they are when the object is lifted: what it stands on, not in."""
+        low = float(self.root.vertices_m[:, 2].min())
+        loose = (link for link in self.links[1:] if link.joint is None)
+        return frozenset(link.name for link in loose if float(link.vertices_m[:, 2].min()) < low)
+
+    @property
     def mass_kg(self) -> float:
         """Mass of all links [kg]."""
         return float(sum(link.mass_kg for link in self.links))

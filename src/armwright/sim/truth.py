@@ -149,17 +149,18 @@ class WorldTruth:
         return {link: np.array(points) for link, points in found.items()}
 
     def supported_by(self, object_id: str) -> frozenset[str]:
-        """Return the ids of what pushes the object up by touching it (``table`` for the table); never the robot."""
+        """Return the ids of what pushes the object up by touching it; never the robot, nor what it holds."""
         self._known(object_id)
         below = set()
+        apart = self._left_behind(object_id)
         for contact in self.contacts():
             side = contact.of(object_id)
-            if side < 0 or contact.objects[0] == contact.objects[1]:
+            if side < 0 or contact.objects[0] == contact.objects[1] or contact.links[side] in apart:
                 continue
             other = contact.objects[1 - side]
             on_object = contact.force_n if side == 1 else -contact.force_n
             size = float(np.linalg.norm(on_object))
-            if other != "robot" and size > _GRAZE_N and on_object[2] > _UPWARD * size:
+            if other not in ("robot", f"{object_id}/{CONTENTS}") and size > _GRAZE_N and on_object[2] > _UPWARD * size:
                 below.add(other)
         if self._link(object_id, "base").fixed:
             # What is welded to the world rests on the table without a contact.
@@ -167,6 +168,14 @@ class WorldTruth:
             if abs(float(self.pose(object_id).position_m[2] + low)) < _AT_TABLE_M:
                 below.add(TABLE)
         return frozenset(below)
+
+    def _left_behind(self, object_id: str) -> frozenset[str]:
+        """Links of an object that it no longer stands on, such as the stand of a kettle that was lifted off."""
+        loose = self._physics.built.objects[object_id].left_behind
+        if not loose:
+            return loose
+        own = [c for c in self.contacts() if c.objects == (object_id, object_id)]
+        return frozenset(link for link in loose if not any(link in c.links for c in own))
 
     def is_held(self, object_id: str) -> bool:
         """Say whether the pads of both sides press on the object."""

@@ -128,7 +128,12 @@ def attach(ctx: SkillContext, object_id: str, pose_tool_object: Pose) -> None:
     cloud = ctx.scene.cloud(object_id)
     known = ctx.covers.get(object_id)
     if known is None or known.points_m is not cloud.points_m:
-        known = ctx.covers[object_id] = Cover(cloud.points_m, *covering_spheres(cloud.points_m, cloud.normals))
+        points, normals = cloud.points_m, cloud.normals
+        stays = ctx.scene.model(object_id).left_behind
+        if stays and cloud.link is not None:
+            goes = ~np.isin(cloud.link, list(stays))
+            points, normals = points[goes], normals[goes]
+        known = ctx.covers[object_id] = Cover(cloud.points_m, *covering_spheres(points, normals))
     ctx.planner.attach(pose_tool_object.transform(known.center_m), known.radius_m)
 
 
