@@ -77,11 +77,13 @@ def test_sentences_that_mean_nothing_are_refused(cli, tmp_path, command, sentenc
     ("option", "value", "message"),
     [
         ("--robot", "frnka", "unknown robot 'frnka'. Nearest: franka."),
+        ("--robot", "FRANKA", "unknown robot 'FRANKA'. Nearest: franka."),
         ("--robot", "r2d2", f"unknown robot 'r2d2'. Valid: {', '.join(robot_names())}."),
         ("--grasps", "afordance", "unknown grasp source 'afordance'. Nearest: affordance."),
         ("--affordance", "orcle", "unknown affordance model 'orcle'. Nearest: oracle."),
         ("--model", "mistral:x", "unknown model provider 'mistral'. Valid: anthropic, openai."),
         ("--parser", "embeded", "unknown parser 'embeded'. Nearest: embedded."),
+        ("--parser", "", "unknown parser ''. Valid:"),
         ("--parser", "chat", "the chat parser needs a model."),
         ("--model", "gpt", "model 'gpt' names no provider. Write openai:NAME or anthropic:NAME."),
     ],
@@ -157,7 +159,7 @@ def test_a_named_parser_is_used(cli, tmp_path):
     ("arguments", "code", "message"),
     [
         (("dataset", "verify", "{missing}"), 2, "is not a folder. Give the folder that holds"),
-        (("dataset", "verify", "{empty}"), 1, "meta/info.json"),
+        (("dataset", "verify", "{empty}"), 2, "holds no dataset: there is no meta/info.json."),
         (("dataset", "info", "{missing}"), 2, "holds no finished dataset."),
         (("dataset", "info", "{empty}"), 2, "holds no finished dataset."),
         (("dataset", "replay", "{missing}"), 2, "holds no finished dataset."),
@@ -413,6 +415,12 @@ def test_a_model_without_a_key_is_reported(cli, environment, monkeypatch):
     environment()
     ran = cli("parse", SENTENCE, "--model", "openai:x")
     assert ran.code == 2 and is_clear(ran.err) and "OPENAI_API_KEY" in ran.err
+
+
+def test_a_key_that_is_none_is_reported_and_not_shown(cli, environment):
+    environment(OPENAI_API_KEY="s\u00e9cret")
+    ran = cli("parse", SENTENCE, "--model", "openai:x")
+    assert ran.code == 2 and is_clear(ran.err) and "OPENAI_API_KEY" in ran.err and "cret" not in ran.err
 
 
 def test_a_model_that_corrects_itself_is_used(cli, environment):

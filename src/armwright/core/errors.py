@@ -50,7 +50,8 @@ class UnknownNameError(UsageError):
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
         names = sorted(valid)
         # Comparing takes the square of a length, and nothing that long is a mistyped name.
-        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5) if len(name) <= _LONGEST_NAME else []
+        lower = {n.lower(): n for n in names} if len(name) <= _LONGEST_NAME else {}
+        near = [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=5, cutoff=0.5)]
         shown = near or names[:30]
         lead = "Nearest" if near else "Valid"
         super().__init__(f"unknown {kind} {quoted(name)}.", hint=f"{lead}: {', '.join(shown) or '(none)'}.")

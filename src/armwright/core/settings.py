@@ -26,6 +26,16 @@ def _default_cache() -> Path:
         raise UsageError("this user has no home folder for the cache.", hint="Set ARMWRIGHT_CACHE_DIR.") from error
 
 
+def _default_library() -> Path:
+    base = Path(os.environ.get("XDG_DATA_HOME", ""))
+    if base.is_absolute():
+        return base / "armwright" / "objects"
+    try:
+        return Path.home() / ".local" / "share" / "armwright" / "objects"
+    except RuntimeError as error:
+        raise UsageError("this user has no home folder for objects.", hint="Set ARMWRIGHT_LIBRARY_DIR.") from error
+
+
 def _absolute(path: Path) -> Path:
     """Turn a folder into one that does not depend on where a process stands; ``~`` is the user's home."""
     try:
@@ -43,8 +53,10 @@ class Settings(BaseSettings):
 
     Attributes:
         cache_dir: Where data wheels and baked robots are kept (``ARMWRIGHT_CACHE_DIR``).
+        library_dir: Where imported objects are kept (``ARMWRIGHT_LIBRARY_DIR``).
         renderer: Renderer to use, or ``auto`` to probe (``ARMWRIGHT_RENDERER``).
         offline: Refuse every download (``ARMWRIGHT_OFFLINE``).
+        planner: Name of the motion planner (``ARMWRIGHT_PLANNER``); packages add others.
         model_timeout_s: Longest wait for one answer of a language model, all retries together.
         model_retries: How often a model that gave a broken answer is asked again.
         openai_base_url, openai_api_key: Where ``openai:NAME`` models are asked, and the key (``OPENAI_BASE_URL``,
@@ -55,9 +67,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="ARMWRIGHT_", env_ignore_empty=True, extra="ignore")
 
     cache_dir: Annotated[Path, AfterValidator(_absolute)] = Field(default_factory=_default_cache)
+    library_dir: Annotated[Path, AfterValidator(_absolute)] = Field(default_factory=_default_library)
     renderer: RendererName = "auto"
     offline: bool = False
-    model_timeout_s: float = Field(default=60.0, gt=0)
+    planner: str = "numba"
+    model_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     model_retries: int = Field(default=2, ge=0)
     openai_base_url: str | None = Field(default=None, validation_alias=_either("OPENAI_BASE_URL"))
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=_either("OPENAI_API_KEY"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import UsageError, quoted
+from armwright.generate.inputs import check_text
 
 
 def parse_sentence(
@@ -20,13 +21,15 @@ def parse_sentence(
         parser: Name of a parser (see `armwright.language.parser.make_parser`).
 
     Raises:
-        UsageError: The sentence asks for something unknown or impossible.
+        UsageError: The sentence asks for something unknown or impossible, or is not valid UTF-8.
         UnknownNameError: There is no such parser.
         ModelError: The chat model gave no usable answer.
     """
     from armwright.language.parser import make_parser
 
-    chosen = make_parser(parser or ("chat" if model is not None else "embedded"), model=model)
+    check_text("the sentence", sentence)
+    usual = "embedded" if model is None else "chat"
+    chosen = make_parser(usual if parser is None else parser, model=model)
     parsed = chosen.parse(sentence)
     use = getattr(chosen, "last_use", None)
     return parsed, asdict(use) if use is not None else None

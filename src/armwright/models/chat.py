@@ -194,7 +194,7 @@ def _run(make: Callable[[], Coroutine[Any, Any, R]]) -> R:
 
 def _clip(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _PREVIEW else text[:_PREVIEW] + " …"
+    return text.rstrip(".") if len(text) <= _PREVIEW else text[:_PREVIEW] + " …"
 
 
 def _last_answer(messages: list[ModelMessage]) -> str:
@@ -227,7 +227,13 @@ def _cost(messages: list[ModelMessage]) -> float | None:
 def _key(name: str, value: Any, base_url: str | None) -> str:
     """Return the key; a server of one's own often needs none."""
     if value is not None:
-        return str(value.get_secret_value())
+        key = str(value.get_secret_value()).strip()
+        if not key.isascii() or not key.isprintable():
+            raise ModelError(
+                f"the key in {name.upper()}_API_KEY holds characters that no HTTP header may carry.",
+                hint="Set it again, as the provider gave it.",
+            )
+        return key
     if base_url is not None:
         return "none"
     raise ModelError(
