@@ -29,6 +29,7 @@ import numpy as np
 from _common import Problem, WorldName, arguments, arms, problems, quantiles, record, timed, world
 from _planning_peers import Outcome, Solve, ompl_solver, roboplan_solver
 from armwright.planning.planner import Planner
+from armwright.planning.timing import time_path
 from armwright.planning.verify import Verifier
 from armwright.robots.bake import BakedRobot
 
@@ -122,7 +123,9 @@ def execute(arm: BakedRobot, options: Any, count: int) -> dict[str, Any]:
             if not path.ok:
                 outcome["no plan"] += 1
                 continue
-            motion, milliseconds = timed(partial(planner.time, path.path_rad))
+            motion, milliseconds = timed(
+                partial(time_path, path.path_rad, arm.kinematics, first_collision=planner.first_collision)
+            )
             times.append(milliseconds)
             if not motion.ok or motion.trajectory is None:
                 outcome[f"not timed: {motion.status}"] += 1

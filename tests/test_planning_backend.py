@@ -7,7 +7,6 @@ import pytest
 from armwright.core.errors import UnknownNameError
 from armwright.planning.backend import BUILT_IN, PlanningBackend, backend_names, make_planner
 from armwright.planning.kernels_random import random_state, uniform
-from armwright.planning.warmup import warm_up
 from planning_support import arm, planner
 
 
@@ -34,11 +33,6 @@ def test_an_installed_backend_is_loaded_by_its_entry_point(monkeypatch):
     assert backend.backend_names() == ("mine", "numba")
     made = make_planner(arm().kinematics, opening_m=0.04, seed=3, backend="mine")
     assert made.seed == 3
-
-
-def test_warm_up_can_be_called_again_at_little_cost():
-    warm_up()
-    assert warm_up() < 1.0
 
 
 def test_the_plug_point_imports_without_numba():

@@ -232,3 +232,41 @@ def test_empty_batches_are_answered_with_empty_batches():
     assert made.fk(np.zeros((0, 7))).shape == (0, 4, 4)
     assert made.check(np.zeros((0, 7))).shape == (0,)
     assert made.ik(np.zeros((0, 4, 4))).count.shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["franka", "ur5e"])
+@pytest.mark.parametrize("held", [False, True])
+def test_edges_are_free_exactly_where_every_step_of_them_is(name, held):
+    made = planner(name=name)
+    if held:
+        made.attach([[0, 0, 0.03], [0.03, 0, 0.06], [-0.03, 0, 0.06]], [0.04, 0.03, 0.03])
+    q = random_joints(made.kinematics, 6000, seed=6)
+    q = q[made.check(q)][:600].astype(np.float32)
+    length = np.random.default_rng(1).choice([0.1, 0.8, 4.0], len(q) - 1)[:, None]
+    a, turn = q[:-1], q[1:] - q[:-1]
+    b = (a + turn * np.minimum(1, length / np.linalg.norm(turn, axis=1, keepdims=True))).astype(np.float32)
+    found = made.check_edges(a, b, resolution_rad=0.01)
+    expected = []
+    for start, end in zip(a, b):
+        steps = max(1, int(np.ceil(np.abs(end - start).max() / np.float32(0.01))))
+        share = (np.arange(steps + 1) / steps).astype(np.float32)[:, None]
+        expected.append(made.check(start + share * (end - start)).all())
+    assert 0.2 < np.mean(expected) < 0.95
+    # Half a unit of the last place may decide a graze.
+    assert (found != expected).sum() <= 1
+
+
+def test_the_motion_of_a_link_is_never_farther_than_its_bound():
+    robot = arm()
+    made = planner()
+    reach = made._robot.reach
+    spheres = robot.kinematics.spheres[max(robot.kinematics.spheres)]
+    rng = np.random.default_rng(2)
+    for q in random_joints(robot.kinematics, 20, seed=8):
+        turn = rng.uniform(-0.3, 0.3, len(q))
+        moved = np.linalg.norm(
+            spheres_at(robot.kinematics, spheres, q + turn) - spheres_at(robot.kinematics, spheres, q), axis=1
+        )
+        bound = np.abs(turn) @ reach
+        assert (moved <= bound[spheres.link] + 1e-6).all()
+        assert moved.max() > 0.1 * bound.max()

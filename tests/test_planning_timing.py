@@ -98,10 +98,10 @@ def test_a_path_through_something_fails_with_the_pair():
     home = made.kinematics.home_rad
     swing = np.eye(7)[0] * 0.8
     path = np.stack([home + swing, home - swing])
-    report = made.time(path)
+    report = time_path(path, made.kinematics, first_collision=made.first_collision)
     assert report.status == "verify_collision" and report.trajectory is None
     assert report.colliding is not None and report.colliding[1] == "post"
-    assert made.time(path, check=False).ok
+    assert time_path(path, made.kinematics).ok
 
 
 def test_planned_paths_can_be_timed():
@@ -113,7 +113,7 @@ def test_planned_paths_can_be_timed():
         report = made.plan(start, goal[None])
         if report.ok:
             tried += 1
-            timed = made.time(report.path_rad)
+            timed = time_path(report.path_rad, made.kinematics, first_collision=made.first_collision)
             assert timed.ok, timed.detail
             assert made.first_collision(timed.trajectory.position_rad) is None
     assert tried > 10

@@ -13,8 +13,9 @@ import numpy as np
 
 from armwright.assets.library import Library, default_library
 from armwright.core.pose import Array, Pose
+from armwright.core.settings import get_settings
 from armwright.generate.solve import Solved
-from armwright.planning.planner import Planner
+from armwright.planning.backend import PlanningBackend, make_planner
 from armwright.planning.types import WorldSpec
 from armwright.planning.verify import Verifier
 from armwright.robots.bake import BakedRobot, baked_robot
@@ -35,7 +36,7 @@ class Session:
 
     robot: BakedRobot
     library: Library
-    planner: Planner
+    planner: PlanningBackend
     options: WorldOptions
     _verifiers: OrderedDict[tuple[tuple[str, int], ...], Verifier] = field(default_factory=OrderedDict)
     _worlds: OrderedDict[tuple[object, ...], World] = field(default_factory=OrderedDict)
@@ -43,9 +44,11 @@ class Session:
 
     @classmethod
     def open(cls, robot: str, *, options: WorldOptions | None = None, progress: object = None) -> Session:
-        """Load (or bake, the first time) an arm and make its planner."""
+        """Load (or bake, the first time) an arm and make its planner, the one that the settings name."""
         baked = baked_robot(robot, progress=progress)  # type: ignore[arg-type]
-        planner = Planner(baked.kinematics, opening_m=baked.spec.gripper.opening_m[1])
+        planner = make_planner(
+            baked.kinematics, opening_m=baked.spec.gripper.opening_m[1], backend=get_settings().planner
+        )
         return cls(baked, default_library(), planner, options or WorldOptions())
 
     def world(self, solved: Solved) -> World:

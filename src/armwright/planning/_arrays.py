@@ -6,9 +6,10 @@ Every array argument costs compile time and registers in every kernel, so relate
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.core.pose import Array
 from armwright.planning._jit import F32, F64, I32, I64, U64, Flags, kernel
@@ -23,7 +24,9 @@ SPHERE_PAD_M = 0.001
 # Columns of `WorldArrays.grid`.
 FIRST_NODE, SHAPE = 0, 1
 # Elements of `WorldArrays.frame`.
-CELLS_PER_M, SLACK = 3, 4
+CELLS_PER_M, SLACK, LARGEST = 3, 4, 5
+# Stretches of an edge that can wait for a look.
+QUEUE = 1024
 
 
 class RobotArrays(NamedTuple):
@@ -40,6 +43,7 @@ class RobotArrays(NamedTuple):
         slack: (n + 1, n + 1) how deep the spheres of two links may overlap before the links touch [m].
         held: (k, 4) spheres of a held object in the last link's frame.
         held_link: (m,) links that the held object is checked against.
+        reach: (n, n + 2) how far points of each link, and of the held object, can be from each joint's axis [m].
     """
 
     offset: F32
@@ -51,6 +55,7 @@ class RobotArrays(NamedTuple):
     slack: F32
     held: F32
     held_link: I32
+    reach: F32
 
 
 class WorldArrays(NamedTuple):
@@ -63,7 +68,8 @@ class WorldArrays(NamedTuple):
     Attributes:
         coarse: (x, y, z) float [m], cut off at the band.
         near: (x, y, z) uint64 bits of the parts near each cell.
-        frame: (5,) lowest corner [m], cells per metre, slack (half of a cell's diagonal) [m].
+        frame: (6,) lowest corner [m], cells per metre, slack (half of a cell's diagonal) [m], and the largest radius of
+            a sphere for which the bits are complete [m].
         part: (p, 17) rotation base to part, centre in the base frame [m], half extents [m] of the box or of the local
             grid (between outer nodes), nodes per metre, free border of the local grid around the shape [m].
         grid: (p, 4) index of the part's first node in ``node`` (-1 for a box), and the local grid's shape.
@@ -96,11 +102,25 @@ class Scene(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory that a check overwrites: frame (n + 1, 3, 4), root (n + 1, 3) centres of the links' roots, q (n,)."""
+    """Memory that a check overwrites.
+
+    Attributes:
+        frame: (n + 1, 3, 4) link frames.
+        root: (n + 1, 3) centres of the links' roots.
+        q: (n,) a configuration.
+        speed: (n + 1, 6) velocities of the links along an edge.
+        travel: (2, n + 2) bounds on how far each body comes along an edge.
+        stretch: (QUEUE, 2) first and last step of stretches of an edge that wait.
+        mask: (QUEUE, 2) what of each is not proven free yet.
+    """
 
     frame: F32
     root: F32
     q: F32
+    speed: F32
+    travel: F32
+    stretch: I32
+    mask: U64
 
 
 @kernel
@@ -189,4 +209,31 @@ def robot_arrays(
         held=np.zeros((0, 4), np.float32) if held is None else np.ascontiguousarray(held, np.float32),
         # The last link holds the object and the one before may be a hand's breadth away: both touch it by design.
         held_link=np.arange(0, max(n - 1, 1), dtype=np.int32),
+        reach=axis_reach(kinematics, every, spheres.link, held),
     )
+
+
+def axis_reach(kinematics: Kinematics, spheres: Array, link: NDArray[Any], held: Array | None) -> F32:
+    """Return (n, n + 2) bounds on how far points of each link, and of what is held, can be from each joint's axis [m].
+
+    The bound is the chain stretched out; about its own joint, a link's points keep their distance to the axis.
+
+    Args:
+        kinematics: The arm.
+        spheres: (s, 4) in link frames.
+        link: (s,) whose they are.
+        held: (k, 4) spheres in the last link's frame.
+    """
+    n = kinematics.dof
+    lengths = np.linalg.norm(kinematics.offset[:, :3, 3], axis=1)
+    reach = np.zeros((n, n + 2), np.float32)
+    for body in range(1, n + 2):
+        own = held if body > n else spheres[link == body]
+        if own is None or len(own) == 0:
+            continue
+        last = min(body, n)
+        far = float((np.linalg.norm(own[:, :3], axis=1) + own[:, 3]).max())
+        reach[last - 1, body] = (np.hypot(own[:, 0], own[:, 1]) + own[:, 3]).max()
+        for joint in range(last - 1):
+            reach[joint, body] = lengths[joint + 1 : last].sum() + far
+    return reach

@@ -30,3 +30,11 @@ def pure_kernel(function: F) -> F:
     """Compile a kernel that allocates nothing: without reference counts, which would cost more than the work."""
     compiled: F = numba.njit(cache=True, fastmath=True, error_model="numpy", boundscheck=False, _nrt=False)(function)
     return compiled
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a pure kernel into its callers: a call that passes a scene copies some two hundred words."""
+    compiled: F = numba.njit(
+        cache=True, fastmath=True, error_model="numpy", boundscheck=False, _nrt=False, forceinline=True
+    )(function)
+    return compiled

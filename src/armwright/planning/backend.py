@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Array
-from armwright.planning.types import Bools, GraspEvaluation, IkResult, PathReport, ReachReport, WorldSpec
+from armwright.planning.types import Bools, GraspEvaluation, IkResult, PathReport, WorldSpec
 from armwright.robots.kinematics import Kinematics
 
 GROUP = "armwright.planners"
@@ -22,7 +21,21 @@ class PlanningBackend(Protocol):
     """A planner for one arm: plain arrays in and out, batch first, poses in the arm's base frame.
 
     `Planner` documents each method; a backend on a GPU copies once per call and answers in the same shapes.
+
+    Attributes:
+        seed: Of every random choice; set before each episode.
     """
+
+    seed: int
+
+    @property
+    def kinematics(self) -> Kinematics: ...
+
+    @property
+    def opening_m(self) -> float: ...
+
+    @property
+    def world(self) -> WorldSpec: ...
 
     def set_world(self, world: WorldSpec) -> None: ...
 
@@ -49,6 +62,10 @@ class PlanningBackend(Protocol):
 
     def colliding_pair(self, q_rad: ArrayLike, *, without_targets: bool = False) -> tuple[str, str] | None: ...
 
+    def first_collision(
+        self, q_rad: ArrayLike, *, without_targets: bool = False
+    ) -> tuple[int, tuple[str, str]] | None: ...
+
     def check_edges(
         self, a_rad: ArrayLike, b_rad: ArrayLike, *, resolution_rad: float = 0.03, without_targets: bool = False
     ) -> Bools: ...
@@ -58,7 +75,7 @@ class PlanningBackend(Protocol):
         start_rad: ArrayLike,
         goals_rad: ArrayLike,
         *,
-        max_iterations: int = 2000,
+        max_iterations: int = ...,
         without_targets: bool = False,
     ) -> PathReport: ...
 
@@ -79,20 +96,9 @@ class PlanningBackend(Protocol):
         poses_base_grasp: ArrayLike,
         *,
         pregrasp_m: float = 0.10,
-        max_iterations: int = 2000,
+        max_iterations: int = ...,
         n_seeds: int = 16,
     ) -> GraspEvaluation: ...
-
-    def plan_to_pose(
-        self,
-        start_rad: ArrayLike,
-        poses_base_tool: ArrayLike,
-        *,
-        approach_m: float = 0.08,
-        direction_base: Sequence[float] | Array = (0.0, 0.0, 1.0),
-        max_iterations: int = 2000,
-        n_seeds: int = 16,
-    ) -> ReachReport: ...
 
 
 def backend_names() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from armwright.planning._arrays import (
     HALF,
     PAD,
     POSITION,
+    QUEUE,
     ROTATION,
     SCALE,
     SHAPE,
@@ -109,7 +110,7 @@ def touches(scene: Scene, layer: int, x: float, y: float, z: float, radius: floa
 
 
 @pure_kernel
-def _place(frame: F32, link: int, ball: F32, i: int) -> tuple[float, float, float]:
+def place_ball(frame: F32, link: int, ball: F32, i: int) -> tuple[float, float, float]:
     """Return the centre of ball i of ``link`` in the base frame."""
     cx = ball[i, 0]
     cy = ball[i, 1]
@@ -121,7 +122,7 @@ def _place(frame: F32, link: int, ball: F32, i: int) -> tuple[float, float, floa
 
 
 @pure_kernel
-def _touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y: float, z: float, radius: float) -> bool:
+def touches_link(scene: Scene, scratch: Scratch, link: int, x: float, y: float, z: float, radius: float) -> bool:
     """Tell whether a sphere in the base frame touches any sphere of ``link``."""
     robot = scene.robot
     frame = scratch.frame
@@ -169,9 +170,9 @@ def _links_touch(scene: Scene, scratch: Scratch, a: int, b: int) -> bool:
     frame = scratch.frame
     ball = robot.ball
     while i < last:
-        x, y, z = _place(frame, a, ball, i)
+        x, y, z = place_ball(frame, a, ball, i)
         after = robot.skip[i]
-        if not _touches_link(scene, scratch, b, x, y, z, ball[i, 3] - slack):
+        if not touches_link(scene, scratch, b, x, y, z, ball[i, 3] - slack):
             i = after
         elif after == i + 1:
             return True
@@ -197,11 +198,11 @@ def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
         i = robot.first[link]
         last = robot.first[link + 1]
         if i < last:
-            root[link, 0], root[link, 1], root[link, 2] = _place(frame, link, ball, i)
+            root[link, 0], root[link, 1], root[link, 2] = place_ball(frame, link, ball, i)
         if link == 0:
             break
         while i < last:
-            x, y, z = _place(frame, link, ball, i)
+            x, y, z = place_ball(frame, link, ball, i)
             after = robot.skip[i]
             if not touches(scene, ARM, x, y, z, ball[i, 3], after == i + 1):
                 i = after
@@ -213,11 +214,11 @@ def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
         if _links_touch(scene, scratch, robot.pair[t, 0], robot.pair[t, 1]):
             return False
     for i in range(robot.held.shape[0]):
-        x, y, z = _place(frame, n, robot.held, i)
+        x, y, z = place_ball(frame, n, robot.held, i)
         if touches(scene, HELD, x, y, z, robot.held[i, 3], True):
             return False
         for t in range(robot.held_link.shape[0]):
-            if _touches_link(scene, scratch, robot.held_link[t], x, y, z, robot.held[i, 3]):
+            if touches_link(scene, scratch, robot.held_link[t], x, y, z, robot.held[i, 3]):
                 return False
     return True
 
@@ -225,7 +226,15 @@ def is_free(scene: Scene, q: F32, scratch: Scratch) -> bool:
 @kernel
 def new_scratch(n: int) -> Scratch:
     """Return scratch for an arm of ``n`` joints."""
-    return Scratch(np.empty((n + 1, 3, 4), np.float32), np.empty((n + 1, 3), np.float32), np.empty(n, np.float32))
+    return Scratch(
+        np.empty((n + 1, 3, 4), np.float32),
+        np.empty((n + 1, 3), np.float32),
+        np.empty(n, np.float32),
+        np.empty((n + 1, 6), np.float32),
+        np.empty((2, n + 2), np.float32),
+        np.empty((QUEUE, 2), np.int32),
+        np.empty((QUEUE, 2), np.uint64),
+    )
 
 
 @kernel
@@ -258,7 +267,7 @@ def nearest_pair(scene: Scene, q: F32, frame: F32, place: F32, pair: I64) -> np.
         last = robot.held.shape[0] if held else robot.first[link + 1]
         for i in range(begin, last):
             at = first_held + i if held else i
-            x, y, z = _place(frame, link, robot.held if held else ball, i)
+            x, y, z = place_ball(frame, link, robot.held if held else ball, i)
             place[at, 0] = x
             place[at, 1] = y
             place[at, 2] = z

@@ -6,11 +6,30 @@ import math
 
 import numpy as np
 
-from armwright.planning._arrays import Scene, Scratch
+from armwright.planning._arrays import QUEUE, Scene, Scratch
 from armwright.planning._jit import F32, U64, Flags, kernel, pure_kernel
 from armwright.planning.kernels_check import is_free, new_scratch
 from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_random import uniform
+from armwright.planning.kernels_sweep import NONE, all_bits, sweep, travel_bounds
+
+# Proofs are tried within this distance of a configuration; farther ones mostly fail [rad].
+PROOF_RAD = np.float32(0.08)
+# Cuts that fail in a row before shortening is given up.
+IDLE_CUTS = 10
+
+
+@pure_kernel
+def _stepwise(scene: Scene, a: F32, b: F32, steps: int, scratch: Scratch) -> bool:
+    """Tell whether every step of an edge is free, one after the other."""
+    q = scratch.q
+    for i in range(1, steps):
+        t = np.float32(i) / np.float32(steps)
+        for j in range(a.shape[0]):
+            q[j] = a[j] + t * (b[j] - a[j])
+        if not is_free(scene, q, scratch):
+            return False
+    return True
 
 
 @pure_kernel
@@ -23,31 +42,62 @@ def edge_free(
 ) -> bool:
     """Tell whether the edge from ``a`` (taken to be free) to ``b`` is free at ``resolution`` [rad] of any joint.
 
-    The end comes first, then halves, quarters, and so on: an edge that fails fails early.
+    The end comes first, then halves, quarters, and so on: an edge that fails fails early. Of a stretch only those
+    bodies are looked at again that might come as far as what they could touch.
     """
     n = a.shape[0]
     q = scratch.q
     longest = np.float32(0.0)
     for j in range(n):
         longest = max(longest, abs(b[j] - a[j]))
-    steps = math.ceil(longest / resolution)
-    if steps < 1:
-        steps = 1
+    steps = max(1, math.ceil(longest / resolution))
     if not is_free(scene, b, scratch):
         return False
-    stride = 1
-    while stride < steps:
-        stride *= 2
-    while stride >= 1:
-        i = stride
-        while i < steps:
-            t = np.float32(i) / np.float32(steps)
-            for j in range(n):
-                q[j] = a[j] + t * (b[j] - a[j])
+    if steps < 2:
+        return True
+    travel_bounds(scene.robot, a, b, scratch.travel)
+    stretch = scratch.stretch
+    mask = scratch.mask
+    stretch[0, 0] = 1
+    stretch[0, 1] = steps
+    mask[0, 0] = all_bits(n + 3)
+    mask[0, 1] = all_bits(scene.robot.pair.shape[0])
+    head = 0
+    waiting = 1
+    while waiting > 0:
+        first = stretch[head, 0]
+        last = stretch[head, 1]
+        bodies = mask[head, 0]
+        pairs = mask[head, 1]
+        head = (head + 1) % QUEUE
+        waiting -= 1
+        middle = (first + last) // 2
+        t = np.float32(middle) / np.float32(steps)
+        for j in range(n):
+            q[j] = a[j] + t * (b[j] - a[j])
+        half = np.float32(np.float32(max(middle - first, last - 1 - middle)) / np.float32(steps))
+        if half * longest > PROOF_RAD:
+            # Too far for a proof: the look is only to find a collision early.
             if not is_free(scene, q, scratch):
                 return False
-            i += 2 * stride
-        stride //= 2
+        else:
+            free, bodies, pairs = sweep(scene, a, b, half, bodies, pairs, scratch)
+            if not free:
+                return False
+        if bodies == NONE and pairs == NONE:
+            continue
+        for side in range(2):
+            low = first if side == 0 else middle + 1
+            high = middle if side == 0 else last
+            if low < high:
+                if waiting == QUEUE:
+                    return _stepwise(scene, a, b, steps, scratch)
+                tail = (head + waiting) % QUEUE
+                stretch[tail, 0] = low
+                stretch[tail, 1] = high
+                mask[tail, 0] = bodies
+                mask[tail, 1] = pairs
+                waiting += 1
     return True
 
 
@@ -100,7 +150,7 @@ def shortcut(
     tries: int,
     state: U64,
 ) -> F32:
-    """Return a path that is never longer: needless way points dropped, then ``tries`` random cuts.
+    """Return a path that is never longer: needless way points dropped, then at most ``tries`` random cuts.
 
     ``state`` (1,) uint64 is the random state.
     """
@@ -122,9 +172,11 @@ def shortcut(
     along = np.empty(points.shape[0], np.float64)
     a = np.empty(n, np.float32)
     b = np.empty(n, np.float32)
+    idle = 0
     for _ in range(tries):
-        if size < 3:
+        if size < 3 or idle >= IDLE_CUTS:
             break
+        idle += 1
         along[0] = 0.0
         for k in range(1, size):
             along[k] = along[k - 1] + distance(points[k], points[k - 1])
@@ -159,6 +211,7 @@ def shortcut(
             copy_row(a, points[i + 1])
             copy_row(b, points[i + 2])
             size += 2 - removed
+            idle = 0
     out = np.empty((size, n), np.float32)
     for i in range(size):
         copy_row(points[i], out[i])

@@ -14,12 +14,12 @@ from armwright.planning.kernels_frames import copy_row
 from armwright.planning.kernels_random import uniform
 
 # How far one tree grows towards a sample [rad]; longer edges fail more often, shorter ones need more of them.
-STEP_RAD = 0.8
+STEP_RAD = 1.0
 # Straight lines tried before any tree is grown.
 DIRECT_TRIES = 8
 # Share of samples from the box around starts and goals instead of the whole joint range, and that box's margin. Joints
 # with a range of two turns would otherwise waste most samples.
-NEAR_SHARE = 0.7
+NEAR_SHARE = 0.95
 NEAR_MARGIN_RAD = 1.2
 
 
@@ -191,14 +191,14 @@ def plan_path(
     tries: int,
     state: U64,
 ) -> tuple[F32, int, int]:
-    """Plan, shorten, and check the result at resolution ``fine`` [rad]; plan at ``fine`` if that fails.
+    """Plan, shorten at resolution ``fine`` [rad], and check the result at that; plan at ``fine`` too if it fails.
 
     Returns what `connect_sets` does. A cut's ends lie between the samples of checked edges, hence the last check.
     """
     path, goal, iterations = connect_sets(scene, starts, goals, resolution, max_iterations, state)
     if goal < 0:
         return path, goal, iterations
-    short = shortcut(scene, path, resolution, tries, state)
+    short = shortcut(scene, path, fine, tries, state)
     if path_free(scene, short, fine):
         return short, goal, iterations
     if path_free(scene, path, fine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,16 @@ from armwright.planning.kernels_ik import new_ik_scratch, track_line
 from armwright.planning.kernels_random import random_state
 from armwright.planning.kernels_tree import plan_path
 from armwright.planning.queries import START_SLACK_RAD, ArmInWorld
-from armwright.planning.timing import TimingMethod, time_path
-from armwright.planning.types import GraspEvaluation, PathReport, PlanStatus, ReachReport, TimedReport
+from armwright.planning.types import GraspEvaluation, PathReport, PlanStatus
 
 # Edges are searched at this step of any joint and the result is checked at the finer one.
 RESOLUTION_RAD = 0.03
 FINE_RAD = 0.01
 SHORTCUT_TRIES = 60
+# Growths of a tree before a path is given up. Half of all searches through narrow places need under 300; what others
+# cost is only spent on them. Ranking has many candidates, and leaves the hard ones.
+MAX_ITERATIONS = 20_000
+RANK_ITERATIONS = 2_000
 # Farther than this in one step of a line is a jump to another branch.
 MAX_JOINT_STEP_RAD = 0.25
 LINE_STEP_M = 0.01
@@ -42,6 +45,11 @@ _STAGES: dict[int, tuple[PlanStatus, str]] = {
     stages.STAGE_PREGRASP: ("approach_collision", "the far end of the straight line collides"),
     stages.STAGE_PATH: ("no_path", "no free path was found to the far end of the straight line"),
 }
+
+
+@lru_cache(maxsize=64)
+def _plan_seed(seed: int) -> int:
+    return int_seed(seed, "plan")
 
 
 class _Approaches(NamedTuple):
@@ -62,7 +70,7 @@ class Planner(ArmInWorld):
         start_rad: ArrayLike,
         goals_rad: ArrayLike,
         *,
-        max_iterations: int = 2000,
+        max_iterations: int = MAX_ITERATIONS,
         without_targets: bool = False,
     ) -> PathReport:
         """Plan from start (n,) to whichever of goals (k, n) is reached first, and shorten the path.
@@ -80,8 +88,6 @@ class Planner(ArmInWorld):
                 f"joint {joint + 1} of goal {goal} is at {goals[goal, joint]:.4f} rad, outside "
                 f"[{self._chain.lower[joint]:.4f}, {self._chain.upper[joint]:.4f}]."
             )
-        if not self.check(start[None], without_targets=without_targets)[0]:
-            return self._start_collision(start, without_targets=without_targets)
         order = np.argsort(np.linalg.norm(goals - start, axis=1), kind="stable")[:MAX_GOALS]
         path, goal, iterations = plan_path(
             self._scene(without_targets),
@@ -91,8 +97,10 @@ class Planner(ArmInWorld):
             FINE_RAD,
             max_iterations,
             SHORTCUT_TRIES,
-            random_state(int_seed(self.seed, "plan")),
+            random_state(_plan_seed(self.seed)),
         )
+        if goal == -2:
+            return self._start_collision(start, without_targets=without_targets)
         nothing = np.zeros((0, self.kinematics.dof))
         if goal == -3:
             pair = self.colliding_pair(goals[order[0]], without_targets=without_targets)
@@ -160,39 +168,13 @@ class Planner(ArmInWorld):
             )
         return PathReport(True, "ok", line, float(path_length(line.astype(np.float32))), 0)
 
-    def time(
-        self,
-        path_rad: ArrayLike,
-        *,
-        velocity_scale: float = 1.0,
-        acceleration_scale: float = 1.0,
-        step_s: float = 0.004,
-        without_targets: bool = False,
-        check: bool = True,
-        method: TimingMethod = "blend",
-    ) -> TimedReport:
-        """Time a path (w, n) with `time_path`, every sample checked against the world as it is now."""
-
-        def first_collision(q: Array) -> tuple[int, tuple[str, str]] | None:
-            return self.first_collision(q, without_targets=without_targets)
-
-        return time_path(
-            path_rad,
-            self.kinematics,
-            velocity_scale=velocity_scale,
-            acceleration_scale=acceleration_scale,
-            step_s=step_s,
-            first_collision=first_collision if check else None,
-            method=method,
-        )
-
     def evaluate_grasps(
         self,
         start_rad: ArrayLike,
         poses_base_grasp: ArrayLike,
         *,
         pregrasp_m: float = 0.10,
-        max_iterations: int = 2000,
+        max_iterations: int = RANK_ITERATIONS,
         n_seeds: int = 16,
     ) -> GraspEvaluation:
         """Judge grasp candidates (c, 4, 4) by motion planning (AffordSim §3.2, stage 2).
@@ -233,7 +215,7 @@ class Planner(ArmInWorld):
             FINE_RAD,
             max_iterations,
             SHORTCUT_TRIES,
-            int_seed(self.seed, "plan"),
+            _plan_seed(self.seed),
             paths,
             sizes,
             length,
@@ -263,46 +245,6 @@ class Planner(ArmInWorld):
         # A start that already is the pre-grasp has length 0 and could not be better.
         score = np.where(chosen >= 0, 1.0 / np.maximum(length, 1e-3), 0.0)
         return GraspEvaluation(tuple(status), score, path_rad, pre, grasp, approach, tuple(detail))
-
-    def plan_to_pose(
-        self,
-        start_rad: ArrayLike,
-        poses_base_tool: ArrayLike,
-        *,
-        approach_m: float = 0.08,
-        direction_base: Sequence[float] | Array = (0.0, 0.0, 1.0),
-        max_iterations: int = 2000,
-        n_seeds: int = 16,
-    ) -> ReachReport:
-        """Plan to the best of alternative tool poses (c, 4, 4), ending on a straight line.
-
-        The line begins ``approach_m`` from the pose along ``direction_base`` (3,) and is checked without the targets;
-        the path to its beginning is checked with them. With a held object this places it; without one it reaches.
-        """
-        start = self._start(start_rad)
-        poses = self._poses(poses_base_tool, "poses_base_tool")
-        direction = np.asarray(direction_base, float)
-        if len(poses) == 0:
-            raise UsageError("plan_to_pose got no poses.", hint="Give at least one alternative.")
-        if approach_m <= 0 or direction.shape != (3,) or np.linalg.norm(direction) < 1e-9:
-            raise UsageError(f"the approach needs a length and a direction, got {approach_m} m along {direction}.")
-        nothing = np.zeros((0, self.kinematics.dof))
-        retreats = np.tile(approach_m * direction / np.linalg.norm(direction), (len(poses), 1))
-        found = self._approach(start, poses, retreats, n_seeds=n_seeds)
-        places = [(c, k) for c in range(len(poses)) for k in range(found.size[c])]
-        if not places:
-            best = int(np.argmax(found.stage))
-            status, why = self._explain(found, best)
-            pair = None
-            if status in ("goal_collision", "approach_collision"):
-                clear = found.stage[best] == stages.STAGE_PREGRASP
-                pair = self.colliding_pair(found.best[best], without_targets=not clear)
-            return ReachReport(False, status, PathReport(False, status, nothing), nothing, best, pair, why)
-        path = self.plan(start, np.array([found.lines[c, k, 0] for c, k in places]), max_iterations=max_iterations)
-        if not path.ok:
-            return ReachReport(False, path.status, path, nothing, colliding=path.colliding, detail=path.detail)
-        c, k = places[path.goal]
-        return ReachReport(True, "ok", path, found.lines[c, k].copy(), c)
 
     def _approach(self, start: F64, poses: F64, retreats: F64, *, n_seeds: int) -> _Approaches:
         count, n = len(poses), self.kinematics.dof

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.core.seeds import int_seed
-from armwright.planning._arrays import SPHERE_PAD_M, RobotArrays, Scene, robot_arrays
+from armwright.planning._arrays import SPHERE_PAD_M, RobotArrays, Scene, axis_reach, robot_arrays
 from armwright.planning._jit import F64, I32, I64
 from armwright.planning.kernels_check import check_batch, nearest_pair
 from armwright.planning.kernels_edges import check_edge_batch
@@ -237,7 +237,10 @@ class ArmInWorld:
         pair = np.ascontiguousarray(self._pairs, np.int32).reshape(-1, 2)
         if self._held is None:
             return robot._replace(pair=pair)
-        return robot._replace(pair=pair, held=np.ascontiguousarray(self._held, np.float32))
+        held = np.ascontiguousarray(self._held, np.float32)
+        reach = robot.reach.copy()
+        reach[:, -1] = axis_reach(self.kinematics, self._held, np.zeros(len(held)), self._held)[:, -1]
+        return robot._replace(pair=pair, held=held, reach=reach)
 
     def _apart_at_home(self) -> I32:
         """Return the link pairs whose spheres do not touch at home: where a robot is at home nothing collides."""

@@ -95,7 +95,7 @@ class PathReport:
 
 @dataclass(frozen=True, eq=False)
 class TimedReport:
-    """A path with timing that was checked for collision and limits by the verifier."""
+    """A path with timing, every sample of which was checked against the limits and by the caller's collision check."""
 
     ok: bool
     status: PlanStatus
@@ -125,25 +125,3 @@ class GraspEvaluation:
     q_grasp_rad: Array
     approach_rad: Sequence[Array]
     detail: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class ReachReport:
-    """A planned path and the straight line that ends it, to the best of several poses.
-
-    Attributes:
-        ok, status: What came of it, naming the failing stage.
-        path: From the start to where the line begins.
-        line_rad: (w, n) way points of the straight line to the pose, the path's end included.
-        pose: Index of the pose reached.
-        colliding: The pair that collides, by name, where the status is a collision.
-        detail: What would help.
-    """
-
-    ok: bool
-    status: PlanStatus
-    path: PathReport
-    line_rad: Array
-    pose: int = -1
-    colliding: tuple[str, str] | None = None
-    detail: str = ""

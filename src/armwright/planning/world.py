@@ -235,7 +235,7 @@ class WorldModel:
         world = WorldArrays(
             coarse=self._coarse,
             near=self._near,
-            frame=np.array([*self._low, 1 / COARSE_CELL_M, slack], np.float32),
+            frame=np.array([*self._low, 1 / COARSE_CELL_M, slack, self._largest], np.float32),
             part=table,
             grid=grid,
             bit=np.uint64(1) << np.minimum(np.arange(count), MAX_BITS - 1).astype(np.uint64),

@@ -16,7 +16,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.sources import GraspSource
 from armwright.grasping.types import GraspCandidate, GraspSet
-from armwright.planning.planner import Planner
+from armwright.planning.backend import PlanningBackend
 from armwright.planning.types import GraspEvaluation, WorldSpec
 from armwright.planning.verify import VerifyReport
 from armwright.robots.spec import GripperSpec
@@ -136,7 +136,7 @@ class SkillContext:
     arm: Arm
     clock: Clock
     gripper: GripperSpec
-    planner: Planner
+    planner: PlanningBackend
     scene: SceneSource
     affordance: AffordanceModel
     grasp_source: GraspSource

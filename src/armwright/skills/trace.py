@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from armwright.core.pose import Array
-from armwright.planning.planner import Planner
+from armwright.planning.backend import PlanningBackend
 
 
 def trace_poses(
-    planner: Planner, start_rad: Array, poses_base_tool: Sequence[Array], *, without_targets: bool = False
+    planner: PlanningBackend, start_rad: Array, poses_base_tool: Sequence[Array], *, without_targets: bool = False
 ) -> Array | None:
     """Return the joint path through tool poses, or None where it jumps, leaves the limits or touches something.
 
