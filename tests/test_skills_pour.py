@@ -14,7 +14,6 @@ from armwright.core.task import AffordanceQuery
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.session import Session
-from armwright.sim.oracle import object_cloud
 from armwright.skills.pour import full_tilt, lips_of, opening_of
 from armwright.tasks.evidence import observe
 from armwright.tasks.pouring import poured
@@ -58,16 +57,16 @@ def test_poured_fails_on_near_misses(episode):
     spilled = beads.copy()
     spilled[:5] += [0.3, 0.0, 0.0]
     assert not poured(_with_mug(evidence, contents_m=spilled), "mug_1", "bowl_1").ok
-    above = beads + [0.0, 0.0, 0.15]
+    above = beads + np.array([0.0, 0.0, 0.15])
     assert not poured(_with_mug(evidence, contents_m=above), "mug_1", "bowl_1").ok
     assert not poured(_with_mug(evidence, held=False), "mug_1", "bowl_1").ok
     assert not poured(_with_mug(evidence, contents_m=np.zeros((0, 3))), "mug_1", "bowl_1").ok
     assert not poured(evidence, "bowl_1", "mug_1").ok
 
 
-def _region(session, category, region, world_objects={}):
-    from armwright.assets.cloud import sample_cloud
+def _region(session, category, region):
     from armwright.affordance.protocol import ObjectCloud
+    from armwright.assets.cloud import sample_cloud
 
     model = default_library().build(category, instance=2, attributes={})
     points, normals, part, link = sample_cloud(model, 4096, rng=np.random.default_rng(0))
