@@ -61,6 +61,7 @@ def bench(
     hidden: tuple[str, ...] = (),
     instance: int = 3,
     seed: int = 0,
+    verified: bool = False,
     **categories: str,
 ) -> Bench:
     """Put objects (name=category) on the table and let them settle; ``board`` is a fixed board in the air."""
@@ -90,6 +91,7 @@ def bench(
         grasp_source=grasp_source("affordance"),
         rng=rng_for(seed, "skills"),
         bounds=TableBounds(space.x_m, space.y_m),
+        verifier=session.verifier if verified else None,
         options=options or SkillOptions(),
     )
     return Bench(world, ctx, models)

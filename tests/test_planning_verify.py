@@ -250,3 +250,20 @@ def test_limits_pass_within_two_percent_and_fail_beyond():
     assert "between samples" in made.check_limits(Trajectory(jump.time_s, position, jump.velocity_rad_s)).detail
     back = Trajectory(jump.time_s[::-1].copy(), jump.position_rad, jump.velocity_rad_s)
     assert "time" in made.check_limits(back).detail
+
+
+def test_moving_what_is_held_equals_building_it_there():
+    bar, tip = CORNERS * [0.01, 0.01, 0.10], Pose.from_matrix(tool_at_home()).transform([0.0, 0.0, 0.17])
+    made = verifier(box("stand", tip, (0.03, 0.03, 0.01)))
+    seen = []
+    for shift in (0.0, 0.08, -0.02, 0.05, 0.12):
+        moved = Pose.from_yaw([0.0, 0.01, shift], 0.4)
+        here = made.check_path(home(), attached=(bar,), pose_tool_attached=moved)
+        there = verifier(box("stand", tip, (0.03, 0.03, 0.01))).check_path(home(), attached=(moved.transform(bar),))
+        assert (here.ok, here.colliding) == (there.ok, there.colliding)
+        assert here.depth_m == pytest.approx(there.depth_m, abs=1e-6)
+        seen.append((here.ok, moved))
+    touching = next(moved for ok, moved in seen if not ok)
+    assert any(ok for ok, _ in seen)
+    made.set_world(WorldSpec((box("stand", tip + np.array([2.0, 0.0, 0.0]), (0.03, 0.03, 0.01)),)))
+    assert made.check_path(home(), attached=(bar,), pose_tool_attached=touching).ok

@@ -8,11 +8,16 @@ import pytest
 from armwright.control.protocols import Guard
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
+from armwright.planning.types import Obstacle, WorldSpec
+from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, placement_poses, usable_for
+from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench
 from test_skills_pick import shove
+
+BLOCK = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)])
 
 
 def picked(stage: Bench, object_id: str) -> Bench:
@@ -152,3 +157,49 @@ def test_moves_to_poses_name_what_is_wrong(session_of):
     there, chosen = move_to_any(stage.ctx, wanted, name="there")
     assert there.ok and chosen == 1
     assert stage.world.arm.state().pose_base_tool.distance_to(wanted[1]) < 0.01
+
+
+def test_a_hand_opens_less_beside_something_and_leaves_where_it_is_free(session_of):
+    """Walls are let down around the opened fingers until only a narrower gap is free, and then none."""
+    stage = picked(bench(session_of("franka"), verified=True, can="can"), "can")
+    ctx, q = stage.ctx, stage.ctx.arm.state().target_rad
+    assert plan_release(ctx, q).extra_m == RELEASES_M[0]
+    tool, gap = ctx.arm.state().pose_base_tool, ctx.arm.state().opening_m
+    found = []
+    for room in (0.10, 0.020, 0.016, 0.0):
+        # A finger's outer side is some way from its pad; walls move in from there.
+        walls = [
+            Obstacle(f"wall{side}", tool @ Pose([0.0, side * (0.5 * gap + 0.016 + 0.5 * room + 0.05), 0.04]), (BLOCK,))
+            for side in (-1, 1)
+        ]
+        ctx.held.world, ctx.held.verifier = WorldSpec(tuple(walls)), None
+        release = plan_release(ctx, q)
+        found.append(None if release is None else release.extra_m)
+    assert found[0] == RELEASES_M[0] and found[-1] is None
+    known = [extra for extra in found if extra is not None]
+    assert known == sorted(known, reverse=True)
+
+
+def test_a_lift_into_something_is_refused_before_anything_moves(session_of):
+    """The board is hidden from grasps and planner; the verifier alone knows what the lift would meet."""
+    stage = bench(session_of("franka"), verified=True, can="can")
+    ctx, began = stage.ctx, stage.world.clock.now_s
+    q = ctx.arm.state().target_rad
+    ctx.planner.set_world(ctx.scene.world_spec(targets=("can",)))
+    path = straight(ctx, q, np.array([0.0, 0.0, 0.1]))
+    pose_tool_can = ctx.arm.state().pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world("can"))
+    free = verify_lift(ctx, path, object_id="can", pose_tool_object=pose_tool_can, opening_m=0.06)
+    assert free.ok and clear_share(path, free) == 1.0
+    top = ctx.scene.pose_world("can").position_m + np.array([0.0, 0.0, stage.models["can"].bounds_m[1][2] + 0.06])
+    roof = Obstacle("roof", ctx.pose_base(Pose(top)), (BLOCK * [1.0, 1.0, 0.2],))
+    spec = ctx.planner.world
+    ctx.planner.set_world(WorldSpec((*spec.obstacles, roof), spec.targets))
+    refused = verify_lift(ctx, path, object_id="can", pose_tool_object=pose_tool_can, opening_m=0.06)
+    assert not refused.ok and "roof" in refused.colliding and 0.0 < clear_share(path, refused) < 0.6
+    assert stage.world.clock.now_s == began
+
+
+def test_what_an_object_stands_on_is_what_its_hulls_meet(session_of):
+    stage = bench(session_of("franka"), can="can", plate="plate")
+    world = stage.ctx.scene.world_spec()
+    assert touching(world, frozenset({"can"})) == {"table"}

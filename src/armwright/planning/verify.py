@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armwright.control.protocols import Trajectory
 from armwright.core.errors import UsageError
-from armwright.core.pose import Array
+from armwright.core.pose import Array, Pose
 from armwright.planning.types import Obstacle, WorldSpec
 from armwright.robots.fit import settle_gripper
 from armwright.robots.spec import RobotSpec
@@ -95,11 +95,13 @@ class Verifier:
             for new, old in zip(world.obstacles, self._world.obstacles, strict=True)
         )
         self._world = world
-        self._held_scene = None
         self._strict = None
         if same:
             self._scene.place(world.obstacles)
+            if self._held_scene is not None:
+                self._held_scene.place(world.obstacles)
         else:
+            self._held_scene = None
             self._scene = self._build(())
 
     def check_path(
@@ -109,6 +111,7 @@ class Verifier:
         ignore: frozenset[str] = frozenset(),
         held_ignore: frozenset[str] = frozenset(),
         attached: Sequence[Array] | None = None,
+        pose_tool_attached: Pose | None = None,
         step_rad: float = STEP_RAD,
     ) -> VerifyReport:
         """Check a joint path at every ``step_rad`` of its fastest joint.
@@ -117,7 +120,8 @@ class Verifier:
             q_rad: (t, n) way points; one row checks one configuration.
             ignore: Obstacles that may be touched by anything.
             held_ignore: Obstacles that only the held object may touch (what it stands on, before and after).
-            attached: Convex hulls (k, 3) of the held object in the tool frame [m].
+            attached: Convex hulls (k, 3) of the held object in its own frame [m]; the same arrays are compiled once.
+            pose_tool_attached: The held object's frame in the tool frame; the tool frame itself where None.
             step_rad: Largest step of any joint between checked configurations.
 
         Raises:
@@ -131,6 +135,8 @@ class Verifier:
         if unknown:
             raise UsageError(f"the world has no obstacle {sorted(unknown)}.", hint=f"It has: {sorted(names)[:30]}.")
         scene = self._scene_with(attached)
+        if attached:
+            scene.hold(pose_tool_attached or Pose())
         scene.open(self._robot.qpos_at(self._opening_m))
         allowed = scene.allowed(ignore, held_ignore)
         dense, rows = interpolate(q, step_rad)
@@ -283,6 +289,8 @@ class _Scene:
         self._addresses = model.jnt_qposadr[[model.joint(name).id for name in spec.joints]]
         self._body = np.array(model.geom_bodyid)
         self._names = [model.body(body).name for body in range(model.nbody)]
+        tool = robot.spec.site("tool")
+        self._pose_link_tool = Pose(np.array(tool.pos), np.array(tool.quat))
         self._is_held = np.array([model.geom(g).name.startswith(_HELD_GEOM) for g in range(model.ngeom)])
         last = int(model.body_weldid[model.jnt_bodyid[model.joint(spec.joints[-1]).id]])
         self._is_hand = np.array([self._below(int(body), last) for body in self._body]) & ~self._is_held
@@ -328,6 +336,12 @@ class _Scene:
             body = self.model.body(f"{_OBSTACLE}{number}").id
             self.model.body_pos[body] = obstacle.pose_base_obstacle.position_m
             self.model.body_quat[body] = obstacle.pose_base_obstacle.quat_wxyz
+
+    def hold(self, pose_tool_held: Pose) -> None:
+        """Move the held object in the hand."""
+        pose = self._pose_link_tool @ pose_tool_held
+        body = self.model.body(HELD).id
+        self.model.body_pos[body], self.model.body_quat[body] = pose.position_m, pose.quat_wxyz
 
     def open(self, qpos: Array) -> None:
         self.data.qpos[: len(qpos)] = qpos

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -40,6 +40,8 @@ class SceneSource(Protocol):
     def model(self, object_id: str) -> ObjectModel: ...
 
     def cloud(self, object_id: str) -> ObjectCloud: ...
+
+    def close_up(self, object_id: str, center_m: Array, radius_m: float) -> ObjectCloud: ...
 
     def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec: ...
 
@@ -81,17 +83,6 @@ class SkillOptions:
 
 
 @dataclass(eq=False)
-class Held:
-    """What the gripper holds, and how: the object's frame in the tool frame."""
-
-    object_id: str
-    pose_tool_object: Pose
-    candidate: GraspCandidate
-    query: AffordanceQuery
-    stand_pose_world: Pose
-
-
-@dataclass(eq=False)
 class GraspTrace:
     """What stage 1 and stage 2 found for one query; kept for the report."""
 
@@ -120,13 +111,33 @@ class PathVerifier(Protocol):
         q_rad: Array,
         *,
         ignore: frozenset[str] = ...,
+        held_ignore: frozenset[str] = ...,
         attached: Sequence[Array] | None = ...,
+        pose_tool_attached: Pose | None = ...,
         step_rad: float = ...,
     ) -> VerifyReport: ...
+
+    def set_opening(self, opening_m: float) -> None: ...
 
 
 MakeVerifier = Callable[[WorldSpec, float], PathVerifier]
 """World and opening [m] -> a verifier of that world."""
+
+
+@dataclass(eq=False)
+class Held:
+    """What the gripper holds, and how: the object's frame in the tool frame.
+
+    ``world`` and ``verifier`` are what motions are verified with while it is carried; the first one makes them.
+    """
+
+    object_id: str
+    pose_tool_object: Pose
+    candidate: GraspCandidate
+    query: AffordanceQuery
+    stand_pose_world: Pose
+    world: WorldSpec | None = None
+    verifier: PathVerifier | None = None
 
 
 @dataclass(eq=False)
@@ -148,7 +159,6 @@ class SkillContext:
     traces: list[GraspTrace] = field(default_factory=list)
     covers: dict[str, Cover] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
-    settings: Mapping[str, object] = field(default_factory=dict)
 
     def add_time(self, name: str, seconds: float) -> None:
         """Add wall time to a named account of the computing time."""

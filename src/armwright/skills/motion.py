@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,15 +12,16 @@ from armwright.control.protocols import Guard, MotionReport, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.planning.timing import time_path
 from armwright.skills.context import SkillContext
+from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # A heavy object pulls the tool down by up to this; more means that something is in the way.
 REACHED_M = 0.012
 # Contact beyond what a held object weighs that stops a motion which feels its way.
 FEEL_N = 12.0
-# Step of the fastest joint between configurations that the verifier looks at.
-VERIFY_STEP_RAD = 0.01
 # Plans tried, each to the goals left over, when the verifier refuses one.
 PLANS = 4
+# Goals offered to the planner at once, nearest first.
+OFFERED = 8
 # Branches of inverse kinematics offered to the planner per wanted pose.
 BRANCHES = 4
 
@@ -47,30 +48,11 @@ def follow_path(
     ctx.add_time("timing", time.perf_counter() - started)
     if not timed.ok or timed.trajectory is None:
         return StageReport(name, False, timed.status, timed.detail)
-    refused = _verified(ctx, timed.trajectory.position_rad, near_target=fine)
-    if refused:
-        return StageReport(name, False, "verify_collision", refused)
+    touchable = ctx.planner.world.targets if fine else frozenset()
+    report = verify(ctx, timed.trajectory.position_rad, touchable=touchable)
+    if not report.ok:
+        return StageReport(name, False, "verify_collision", report.detail)
     return _stage(name, ctx.arm.follow(timed.trajectory, guard))
-
-
-def _verified(ctx: SkillContext, path_rad: Array, *, near_target: bool) -> str:
-    """Ask the independent verifier about a timed path; return what it objects to, or nothing."""
-    if ctx.verifier is None:
-        return ""
-    started = time.perf_counter()
-    world = ctx.planner.world
-    ignore = world.targets if near_target else frozenset()
-    held = None
-    if ctx.held is not None:
-        own = ctx.held.object_id
-        held = [ctx.held.pose_tool_object.transform(hull) for hull in ctx.scene.model(own).root.hulls]
-        # The world as it was before the pick: the verifier keeps its model of that.
-        world = ctx.scene.world_spec()
-        ignore |= {o.name for o in world.obstacles if o.name.partition("/")[0] == own}
-    verifier = ctx.verifier(world, ctx.planner.opening_m)
-    report = verifier.check_path(path_rad, ignore=ignore, attached=held, step_rad=VERIFY_STEP_RAD)
-    ctx.add_time("verify", time.perf_counter() - started)
-    return "" if report.ok else report.detail
 
 
 def move_straight(
@@ -91,10 +73,10 @@ def move_straight(
 
 
 def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, name: str) -> StageReport:
-    """Move the tool straight, as far as the planner finds it free, up to a distance along a unit vector.
+    """Move the tool straight, as far as planner and verifier find it free, up to a distance along a unit vector.
 
     The planner's targets may be touched: they are what was just grasped or let go. Where the hand starts so close to
-    something that the planner's spheres already overlap it, the way is felt instead: slowly, and stopped by contact.
+    something that it already overlaps it, the way is felt instead: slowly, and stopped by contact.
     """
     state = ctx.arm.state()
     pose = state.pose_base_tool
@@ -103,14 +85,32 @@ def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, na
     if len(line.path_rad) < 2:
         guard = Guard(contact_n=FEEL_N)
         return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
-    reached = ctx.planner.fk(line.path_rad[-1:])[0, :3, 3]
+    seen = verify(ctx, line.path_rad, touchable=ctx.planner.world.targets, step_rad=STRAIGHT_STEP_RAD)
+    if not seen.ok and seen.index == 0:
+        guard = Guard(contact_n=FEEL_N)
+        return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
+    last = round(clear_share(line.path_rad, seen) * (len(line.path_rad) - 1))
+    reached = ctx.planner.fk(line.path_rad[last : last + 1])[0, :3, 3]
     gone = float(np.linalg.norm(reached - pose.position_m))
     end = Pose(pose.position_m + gone * direction_base, pose.quat_wxyz)
     return _stage(name, ctx.arm.move_linear(end, speed_m_s=ctx.options.speed_m_s))
 
 
-def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str) -> tuple[StageReport, int]:
+def move_to_any(
+    ctx: SkillContext,
+    poses_base_tool: Sequence[Pose],
+    *,
+    name: str,
+    objection: Callable[[Array, int], str] | None = None,
+) -> tuple[StageReport, int]:
     """Plan to whichever of several tool poses is reached first, and go there.
+
+    Args:
+        ctx: Arm and planner.
+        poses_base_tool: Where the tool may go, best first.
+        name: What the report is called.
+        objection: Says what speaks against ending at a configuration (n,) for a pose of that index, or nothing;
+            asked before anything moves.
 
     Returns:
         The report, and which pose was reached (-1 if none).
@@ -133,19 +133,31 @@ def move_to_any(ctx: SkillContext, poses_base_tool: Sequence[Pose], *, name: str
         pair = ctx.planner.colliding_pair(goal_array[0])
         detail = f"all {len(goals)} configurations collide" + (f", e.g. {pair[0]} with {pair[1]}" if pair else "")
         return StageReport(name, False, "goal_collision", detail), -1
-    left = [int(i) for i in np.flatnonzero(free)]
+    left = sorted(map(int, np.flatnonzero(free)), key=lambda i: float(np.linalg.norm(goal_array[i] - start)))
     report = StageReport(name, False, "no_path", "no goal is left")
+    offered: list[int] = []
     for _ in range(PLANS):
-        if not left:
+        while left and len(offered) < OFFERED:
+            i = left.pop(0)
+            against = objection(goal_array[i], owner[i]) if objection is not None else ""
+            if against:
+                report = StageReport(name, False, "verify_collision", against)
+            else:
+                offered.append(i)
+        if not offered:
             break
         started = time.perf_counter()
-        plan = ctx.planner.plan(start, goal_array[left])
+        plan = ctx.planner.plan(start, goal_array[offered])
         ctx.add_time("plan", time.perf_counter() - started)
         if not plan.ok:
             pair = plan.colliding
             detail = plan.detail + (f" ({pair[0]} with {pair[1]})" if pair else "")
-            return StageReport(name, False, plan.status, detail), -1
-        chosen = left.pop(plan.goal)
+            report = StageReport(name, False, plan.status, detail)
+            if not left or plan.status == "start_collision":
+                break
+            offered = []
+            continue
+        chosen = offered.pop(plan.goal)
         report = follow_path(ctx, plan.path_rad, name=name)
         # The verifier refuses before anything moves, so another goal can be tried from here.
         if report.ok or report.status != "verify_collision":

@@ -13,8 +13,10 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
 from armwright.skills.context import GraspTrace, Held, SkillContext
+from armwright.skills.let_go import straight
 from armwright.skills.motion import back_away, follow_path, move_straight
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
+from armwright.skills.verifying import clear_share, verify_lift
 
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
 NEAR_M = 0.6
@@ -105,6 +107,16 @@ def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tri
 def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Pose) -> StageReport:
     ctx.planner.detach()
     ctx.planner.set_opening(known_opening(grasp.opening_m, ctx.gripper.opening_m[1]))
+    rise = straight(ctx, grasp.approach_rad[-1], np.array([0.0, 0.0, ctx.options.lift_m]))
+    seen = verify_lift(
+        ctx,
+        rise,
+        object_id=trace.query.object,
+        pose_tool_object=grasp.pose_tool_object,
+        opening_m=grasp.candidate.width_m,
+    )
+    if clear_share(rise, seen) * ctx.options.lift_m < MIN_RISE_M:
+        return StageReport("lift", False, seen.status, seen.detail)
     ctx.arm.grip(width_m=grasp.opening_m)
     moved = follow_path(ctx, grasp.transit_rad, name="transit")
     if not moved.ok:
@@ -118,7 +130,8 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
         return StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")
     closed_at = ctx.arm.state().stamp_s
-    lifted = back_away(ctx, ctx.options.lift_m, direction_base=np.array([0.0, 0.0, 1.0]), name="lift")
+    upwards, height_m = np.array([0.0, 0.0, 1.0]), clear_share(rise, seen) * ctx.options.lift_m
+    lifted = back_away(ctx, height_m, direction_base=upwards, name="lift")
     if not lifted.ok:
         return lifted
     state = ctx.arm.state()

@@ -9,18 +9,24 @@ import numpy as np
 from armwright.assets.footprint import Footprint
 from armwright.assets.placement import placements, standing
 from armwright.control.protocols import Guard, StageReport
-from armwright.core.pose import Pose
+from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
 from armwright.skills.context import SkillContext
+from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import back_away, move_straight, move_to_any
 from armwright.skills.rank import Usable, attach, known_opening
+from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
 PLACEMENTS = 12
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
-# Gap added to the gripper's opening on release, so that the fingers leave without dragging the object.
-RELEASE_M = 0.016
+# Rows of the way down, and how far beyond the resting pose it goes at least: the held pose is known this well.
+DEPTH_STEP_M = 0.003
+REST_SLACK_M = 0.002
+# Configurations at which a grasp is looked at for room around the fingers, and what one without room is worth.
+LOOKED_AT = 8
+TIGHT = 0.5
 
 
 def placement_poses(
@@ -73,22 +79,35 @@ def usable_for(
     """Return a test of grasps: can the object, held so, be brought to any of its placements?
 
     The world is taken without the object at its old place, and with it in the hand. Where there is no placement at
-    all no grasp is better than another: None, and the placing itself says what is missing.
+    all no grasp is better than another: None, and the placing itself says what is missing. A grasp with which the
+    fingers would touch something else while they put the object down or let it go is worth less than one without.
     """
     poses = placement_poses(ctx, object_id, target, relation, stand=ctx.scene.pose_world(object_id))
     if not poses:
         return None
     spec = ctx.scene.world_spec(exclude=(object_id,))
 
-    def usable(pose_tool_object: Pose) -> bool:
+    whole = ctx.scene.world_spec()
+
+    def roomy(q_rad: Array) -> bool:
+        down = straight(ctx, q_rad, np.array([0.0, 0.0, -gap_m])) if gap_m > 0 else q_rad[None]
+        return (
+            len(down) > 0
+            and verify(ctx, down, world=whole, touchable=(object_id,), step_rad=STRAIGHT_STEP_RAD).ok
+            and release_extra(ctx, down[-1], world=whole, object_id=object_id) is not None
+        )
+
+    def usable(pose_tool_object: Pose) -> float:
         ctx.planner.set_world(spec)
         attach(ctx, object_id, pose_tool_object)
         matrices = np.stack([p.matrix() for p in tool_goals(ctx, poses, pose_tool_object, gap_m)])
         found = ctx.planner.ik(matrices, seeds=ctx.arm.state().target_rad[None], n_seeds=8, max_solutions=2)
-        goals = [found.q_rad[i, k] for i, count in enumerate(found.count) for k in range(int(count))]
-        ok = bool(goals) and bool(ctx.planner.check(np.array(goals)).any())
+        goals = np.array([found.q_rad[i, k] for i, count in enumerate(found.count) for k in range(int(count))])
+        free = goals[ctx.planner.check(goals)] if len(goals) else goals
         ctx.planner.detach()
-        return ok
+        if len(free) == 0:
+            return 0.0
+        return 1.0 if any(roomy(q) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
 
     return usable
 
@@ -106,12 +125,17 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     goals = tool_goals(ctx, poses, held.pose_tool_object, ctx.options.place_gap_m)
-    moved, chosen = move_to_any(ctx, goals, name=name)
+    resting = (TABLE, *(() if target is None else (target,)))
+    way = _WayDown(ctx, resting, drop=relation == "in")
+    moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
+    if moved.status == "verify_collision":  # nothing has moved
+        way.needs_room = False
+        moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
     if not moved.ok:
         return StageReport(name, False, moved.status, moved.detail)
     if ctx.arm.state().opening_m < ctx.options.min_hold_m:
         return StageReport(name, False, "dropped", "it was lost on the way")
-    for depth_m in (ctx.options.descend_m, ctx.options.place_gap_m + SHORT_DESCENT_M):
+    for depth_m in (max(way.depth_m(chosen), 1e-3), ctx.options.place_gap_m + SHORT_DESCENT_M):
         lowered = move_straight(
             ctx,
             (0.0, 0.0, -depth_m),
@@ -122,21 +146,71 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
             break
     if not lowered.ok and lowered.status != "not_reached":
         return StageReport(name, False, lowered.status, lowered.detail)
-    release(ctx)
+    release(ctx, way.release(chosen))
     return StageReport(name, True, "done", f"placement {chosen} of {len(poses)}", {"pose": poses[chosen].to_list()})
 
 
-def release(ctx: SkillContext) -> None:
-    """Open, back off straight along the approach, forget what was held."""
+class _WayDown:
+    """What speaks against putting the held object down from a hovering configuration; remembers how to let go there.
+
+    ``needs_room`` asks for a release that touches nothing but the object; without it the best that there is will do.
+    """
+
+    def __init__(self, ctx: SkillContext, resting: Sequence[str], *, drop: bool) -> None:
+        self._ctx = ctx
+        self._drop = drop
+        self._resting = resting
+        self.needs_room = True
+        self._releases: dict[int, Release | None] = {}
+        self._depths_m: dict[int, float] = {}
+
+    def release(self, index: int) -> Release | None:
+        """Return how to let go at the pose of an index, as far as that was found."""
+        return self._releases.get(index)
+
+    def depth_m(self, index: int) -> float:
+        """Return how far down the hand may feel its way at the pose of an index before a finger meets something."""
+        return self._depths_m.get(index, self._ctx.options.descend_m)
+
+    def objection(self, q_rad: Array, index: int) -> str:
+        """Return what is wrong with the way down from a configuration (n,), or nothing."""
+        ctx = self._ctx
+        path = straight(ctx, q_rad, np.array([0.0, 0.0, -ctx.options.place_gap_m]))
+        seen = verify(ctx, path, resting=self._resting, step_rad=STRAIGHT_STEP_RAD)
+        if len(path) == 0 or (not seen.ok and (self.needs_room or not self._drop or seen.index < 1)):
+            return f"on the way down {seen.detail}"
+        if not seen.ok:  # let go above the resting pose, as deep as the hand gets
+            self._depths_m.setdefault(index, clear_share(path, seen) * ctx.options.place_gap_m)
+            path = path[: seen.index]
+        how = plan_release(ctx, path[-1])
+        if how is None and self.needs_room:
+            return "a finger would touch something else on release"
+        if index not in self._releases:
+            self._releases[index] = how
+            self._depths_m.setdefault(index, self._free_depth_m(q_rad))
+        return ""
+
+    def _free_depth_m(self, q_rad: Array) -> float:
+        """Return how deep the opened hand can go: never short of the resting pose, at most the guarded descent."""
+        ctx, most = self._ctx, self._ctx.options.descend_m
+        path = straight(ctx, q_rad, np.array([0.0, 0.0, -most]), step_m=DEPTH_STEP_M)
+        gap = min(ctx.arm.state().opening_m + FINGER_ROOM_M, ctx.gripper.opening_m[1])
+        seen = verify(ctx, path, opening_m=gap, empty_hand=True, step_rad=STRAIGHT_STEP_RAD)
+        return most if seen.ok else max(clear_share(path, seen) * most, ctx.options.place_gap_m + REST_SLACK_M)
+
+
+def release(ctx: SkillContext, how: Release | None = None) -> None:
+    """Open, back off straight, forget what was held; against the approach and as little open as may be by default."""
     state = ctx.arm.state()
-    opening = min(state.opening_m + RELEASE_M, ctx.gripper.opening_m[1])
+    opening = min(state.opening_m + (RELEASES_M[-1] if how is None else how.extra_m), ctx.gripper.opening_m[1])
     ctx.arm.grip(width_m=opening)
     ctx.planner.detach()
     released = ctx.held.object_id if ctx.held is not None else None
     ctx.held = None
     ctx.planner.set_opening(known_opening(opening, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(ctx.scene.world_spec(targets=(released,) if released else ()))
-    back_away(ctx, ctx.options.retreat_m, direction_base=-state.pose_base_tool.rotation[:, 2], name="retreat")
+    direction = -state.pose_base_tool.rotation[:, 2] if how is None else how.direction_base
+    back_away(ctx, ctx.options.retreat_m, direction_base=direction, name="retreat")
 
 
 def hold(ctx: SkillContext, target: str | None, relation: RelationName | None) -> StageReport:

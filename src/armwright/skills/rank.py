@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armwright.core.pose import Array, Pose
 from armwright.grasping.types import GraspCandidate
-from armwright.planning.types import GraspEvaluation, PlanStatus
+from armwright.planning.types import GraspEvaluation, PlanStatus, WorldSpec
 from armwright.skills.context import Cover, GraspTrace, SkillContext
 from armwright.skills.frames import covering_spheres, pose_tool_pads
 
@@ -21,6 +21,8 @@ WHOLLY_ON_REGION = 0.995
 OPENING_STEP_M = 0.005
 # Ends the search for a grasp that the next step can use; deeper ranks are long detours.
 LOOK_AHEAD_RANKS = 80
+# Looked at after the first that will do, for one that does so without a price.
+BETTER_RANKS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +45,28 @@ class RankedGrasp:
     approach_rad: Array
 
 
-Usable = Callable[[Pose], bool]
+Usable = Callable[[Pose], float]
+"""The object in the tool frame, the planner's hand closed on it -> 0: no use, 1: full use, in between: at a price."""
 
 
-def evaluate(ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose) -> GraspEvaluation:
+def evaluate(
+    ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose, *, world: WorldSpec | None = None
+) -> GraspEvaluation:
     """Score every candidate of a trace from the arm's present configuration.
 
     Candidates are grouped by the gap they approach with, since the hand's collision spheres depend on it.
+
+    Args:
+        ctx: Arm, planner, scene.
+        trace: The candidates.
+        pose_world_object: Where the object is.
+        world: What to plan in; None takes the scene, where all of the object may be touched.
     """
     started = time.perf_counter()
     candidates = trace.grasps.candidates
     start = ctx.arm.state().target_rad
     pose_base_object = ctx.pose_base(pose_world_object)
-    ctx.planner.set_world(ctx.scene.world_spec(targets=(trace.query.object,)))
+    ctx.planner.set_world(world or ctx.scene.world_spec(targets=(trace.query.object,)))
     status: list[PlanStatus] = ["ik_fail"] * len(candidates)
     score = np.zeros(len(candidates))
     n = len(start)
@@ -89,7 +100,8 @@ def best_grasp(
 ) -> RankedGrasp | None:
     """Return the executable candidate of the best score that the next step can use, or None.
 
-    Candidates whose pads lie wholly on the region come before all others; ``blocked`` ones were tried.
+    Candidates whose pads lie wholly on the region come before all others; ``blocked`` ones were tried. One that the
+    next step can only use at a price is taken if the next few are no better.
     """
     evaluation = trace.evaluation
     assert evaluation is not None
@@ -103,11 +115,18 @@ def best_grasp(
             -candidates[i].quality,
         ),
     )
-    found = None
-    world = ctx.planner.world
-    for i in order[:LOOK_AHEAD_RANKS]:
+    found, worth, last = None, 0.0, LOOK_AHEAD_RANKS
+    world, opening_m = ctx.planner.world, ctx.planner.opening_m
+    for rank, i in enumerate(order[:LOOK_AHEAD_RANKS]):
+        if rank >= last:
+            break
         pose_tool_object = tool_pose(ctx, candidates[i]).inverse()
-        if usable is None or usable(pose_tool_object):
+        ctx.planner.set_opening(known_opening(candidates[i].width_m, ctx.gripper.opening_m[1]))
+        value = 1.0 if usable is None else float(usable(pose_tool_object))
+        if value > worth:
+            if found is None:
+                last = min(last, rank + 1 + BETTER_RANKS)
+            worth = value
             found = RankedGrasp(
                 i,
                 candidates[i],
@@ -117,7 +136,9 @@ def best_grasp(
                 evaluation.path_rad[i],
                 evaluation.approach_rad[i],
             )
+        if worth >= 1.0:
             break
+    ctx.planner.set_opening(opening_m)
     ctx.planner.set_world(world)  # looking ahead took the object away, and the way to it must not hit it
     ctx.add_time("look ahead", time.perf_counter() - started)
     return found
