@@ -14,7 +14,6 @@ import typer
 
 from armwright.cli.common import JsonOption, emit_json
 from armwright.core.errors import ArmwrightError, OutputError, UsageError
-from armwright.core.settings import get_settings
 
 REQUIRED = ("mujoco", "numpy", "numba", "manifold3d", "pyarrow", "av", "toppra", "ruckig", "pydantic_ai")
 FREE_GB = 2.0
@@ -45,6 +44,8 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def _findings() -> Iterator[Finding]:
+    from armwright.core.settings import get_settings
+
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _packages, _video)
     settled: tuple[Callable[[], Iterator[Finding]], ...] = (_renderer, _cache, _data, _keys)
     try:
@@ -98,6 +99,7 @@ def _renderer() -> Iterator[Finding]:
 
 def _cache() -> Iterator[Finding]:
     from armwright.core.files import ensure_writable
+    from armwright.core.settings import get_settings
     from armwright.robots.prune import outdated
 
     folder = get_settings().cache_dir
@@ -116,6 +118,7 @@ def _cache() -> Iterator[Finding]:
 
 def _data() -> Iterator[Finding]:
     from armwright.core.datawheels import DATA_WHEELS, wheel_path
+    from armwright.core.settings import get_settings
     from armwright.robots.bake import bake_digest
     from armwright.robots.registry import robot_names
 
@@ -139,6 +142,8 @@ def _video() -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
+    from armwright.core.settings import get_settings
+
     settings = get_settings()
     for provider in ("openai", "anthropic"):
         present = getattr(settings, f"{provider}_api_key") is not None
