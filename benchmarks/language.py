@@ -28,8 +28,10 @@ def main() -> None:
     options.add_argument("--json", action="store_true")
     options.add_argument("--parser", default="embedded")
     options.add_argument("--model")
+    options.add_argument("--former", type=Path, help="categories that were split since the file was written (YAML)")
     arguments = options.parse_args()
     items = yaml.safe_load(arguments.file.read_text())
+    former = yaml.safe_load(arguments.former.read_text()) if arguments.former else {}
     failures, times = [], []
     for item in items:
         started = time.perf_counter()
@@ -38,7 +40,7 @@ def main() -> None:
         except ArmwrightError as error:
             parsed = error
         times.append(time.perf_counter() - started)
-        ok, differences = grade(item, parsed)
+        ok, differences = grade(item, parsed, former=former)
         if not ok:
             failures.append({"sentence": item["sentence"], "differences": differences})
     right = len(items) - len(failures)
@@ -46,6 +48,7 @@ def main() -> None:
     ranked = sorted(times[1:]) or times
     record = {
         "file": arguments.file.name,
+        "former_categories": former,
         "parser": arguments.model or arguments.parser,
         "n": len(items),
         "rate": right / len(items),

@@ -89,3 +89,11 @@ def test_errors_are_right_only_where_expected():
     ok, differences = grade(RIGHT, UsageError("no such thing"))
     assert not ok
     assert "no such thing" in differences[0]
+
+
+def test_a_category_split_off_since_counts_as_the_former_one_only_if_told():
+    expected = copy.deepcopy(RIGHT)
+    expected["objects"]["b"]["category"] = "scoop"
+    assert not grade(expected, parse(SENTENCE))[0]
+    assert grade(expected, parse(SENTENCE), former={"bowl": "scoop"}) == (True, ())
+    assert not grade(expected, parse(SENTENCE), former={"kettle": "scoop"})[0]

@@ -13,7 +13,9 @@ Expected = Mapping[str, Any]
 ``queries`` as in the ``parse`` record."""
 
 
-def grade(expected: Expected, parsed: ParsedTask | Exception) -> tuple[bool, tuple[str, ...]]:
+def grade(
+    expected: Expected, parsed: ParsedTask | Exception, *, former: Mapping[str, str] | None = None
+) -> tuple[bool, tuple[str, ...]]:
     """Return whether the parse is right, and every difference in words.
 
     Objects are matched by category and attributes, so ids may differ. Relations and queries are compared as sets,
@@ -22,6 +24,7 @@ def grade(expected: Expected, parsed: ParsedTask | Exception) -> tuple[bool, tup
     Args:
         expected: An item of a sentence file.
         parsed: What the parser returned, or the exception that it raised.
+        former: Category -> the one that it was split from after the expectation was written; counts as that one.
     """
     if isinstance(parsed, Exception):
         if expected.get("error"):
@@ -31,6 +34,8 @@ def grade(expected: Expected, parsed: ParsedTask | Exception) -> tuple[bool, tup
         return False, ("expected an error",)
     wanted = _wanted(expected)
     got = _got(parsed)
+    was = former or {}
+    got["objects"] = {name: (was.get(kind, kind), rest) for name, (kind, rest) in got["objects"].items()}
     best: tuple[str, ...] | None = None
     for renaming in _renamings(wanted["objects"], got["objects"]):
         differences = tuple(_differences(wanted, got, renaming))
