@@ -16,6 +16,7 @@ from armwright.generate.solve import Solved, Workspace
 from armwright.recording.result import same_but_times
 from armwright.sim.arm import SimulatedArm
 from armwright.skills.context import SkillOptions
+from armwright.skills.dispatch import SKILLS
 from armwright.tasks.evidence import observe
 from armwright.tasks.predicates import relation_holds, still
 from conftest import FIVE_SENTENCES
@@ -72,7 +73,8 @@ def test_a_seed_decides_the_record(tmp_path):
     assert not same_but_times(records[0], {**records[1], "seed": 6})
 
 
-def test_what_no_skill_does_ends_as_a_named_stage(session_of, task):
+def test_what_no_skill_does_ends_as_a_named_stage(session_of, task, monkeypatch):
+    monkeypatch.delitem(SKILLS, "pour")
     episode = run_episode(session_of("franka"), EpisodeRequest(task("pour the kettle into the bowl"), 0))
     last = episode.stages[-1]
     assert (last.name, last.ok, last.status) == ("pour kettle_1", False, "skill_not_available")
