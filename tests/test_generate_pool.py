@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armwright.core.errors import ArmwrightError, OutputError, UnknownNameError, UsageError
+from armwright.generate.entries import AttemptEntry
 from armwright.generate.journal import Journal
 from armwright.generate.pool import (
     SEEDS_PER_RUN,
@@ -153,3 +154,35 @@ def test_a_journal_that_cannot_be_written_says_so(tmp_path):
         journal.path.mkdir()
         with pytest.raises(OutputError, match=r"cannot write .*journal\.jsonl.*--resume"):
             journal.add({"seed": 1})
+
+
+ATTEMPT = {"seed": 1, "ok": True, "failed": None, "wall_s": 1.0, "sim_s": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"not json", "Expecting value"),
+        (b"", "Expecting value"),
+        (b"\xff\xfe", "decode"),
+        (b"[1, 2]", "no JSON object"),
+        (b'{"seed": 1}', "ok: Field required"),
+        (json.dumps(ATTEMPT | {"seed": "1"}).encode(), "seed: Input should be a valid integer"),
+        (json.dumps(ATTEMPT | {"ok": 1}).encode(), "ok: Input should be a valid boolean"),
+        (json.dumps(ATTEMPT | {"sim_s": float("nan")}).encode(), "sim_s: "),
+        (json.dumps(ATTEMPT | {"wall_s": -1.0}).encode(), "wall_s: "),
+        (b"[" * 100_000, "."),
+    ],
+)
+def test_a_damaged_line_is_named_and_nothing_is_cut(tmp_path, line, why):
+    with Journal(tmp_path, REQUEST, resume=False) as journal:
+        path = journal.path
+    good = json.dumps(ATTEMPT).encode()
+    path.write_bytes(b"\n".join([good, line, good, b'{"cut']))
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match=rf"line 2 of .*journal\.jsonl is damaged: .*{why}.*delete that line"):
+        Journal(tmp_path, REQUEST, resume=True, entry=AttemptEntry)
+    assert path.read_bytes() == before
+    path.write_bytes(b"\n".join([good, good, b'{"cut']))
+    with Journal(tmp_path, REQUEST, resume=True, entry=AttemptEntry) as again:
+        assert again.entries == [ATTEMPT, ATTEMPT], "the refusal freed the folder"

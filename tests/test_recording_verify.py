@@ -401,4 +401,10 @@ def test_decoding_can_be_left_out(whole: Path) -> None:
 def test_a_folder_that_is_not_there_is_misuse(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="not a folder"):
         verify_dataset(tmp_path / "nothing")
+
+
+def test_a_folder_without_anything_of_a_dataset_is_misuse(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"holds no dataset: there is no meta/info\.json"):
+        verify_dataset(tmp_path)
+    (tmp_path / "meta").mkdir()
     assert [v.file for v in verify_dataset(tmp_path).violations] == [INFO]

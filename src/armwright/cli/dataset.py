@@ -48,9 +48,9 @@ def replay(
     json: JsonOption = False,
 ) -> None:
     """Replay episodes from their stored states and, in a fresh world, from their actions; grade both."""
-    from armwright.generate.replay import replay_dataset
+    from armwright.generate.replay import replay_count, replay_dataset
 
-    with progress("episodes", episodes or 1, quiet=json) as update:
+    with progress("episodes", replay_count(folder, limit=episodes), quiet=json) as update:
         record = replay_dataset(folder, limit=episodes, update=update)
     if json:
         emit_json(record)

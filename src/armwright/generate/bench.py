@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from armwright.assets.scene import ParsedTask
-from armwright.core.errors import ArmwrightError, UsageError
+from armwright.core.errors import ArmwrightError, UsageError, quoted
+from armwright.generate.entries import RolloutEntry, rollout_key
+from armwright.generate.inputs import check_out
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
@@ -61,7 +63,7 @@ class _Rollout:
 
     @property
     def key(self) -> str:
-        return f"{self.robot}|{self.grasps}|{self.sentence}|{self.seed}"
+        return rollout_key(robot=self.robot, grasps=self.grasps, sentence=self.sentence, seed=self.seed)
 
 
 def run_bench(
@@ -74,11 +76,14 @@ def run_bench(
     """Run every cell and write ``out/result.json``.
 
     Raises:
-        UsageError: No sentence, one that cannot be parsed, or wrong names.
+        UsageError: No sentence, one that cannot be parsed, wrong names, or a folder or journal that cannot be gone
+            on with.
+        OutputError: The folder cannot be written.
     """
     started = time.perf_counter()
     if not request.sentences:
         raise UsageError("bench got no task.", hint='Give one or more with --task "SENTENCE".')
+    check_out(out)
     arms = request.arms()
     parsed = {sentence: parse_sentence(sentence, parser=request.parser)[0] for sentence in request.sentences}
     check_names(robots=arms, grasps=request.grasps, affordance=request.affordance)
@@ -92,7 +97,7 @@ def run_bench(
         "seed": request.seed,
         **({"parser": request.parser} if request.parser is not None else {}),
     }
-    with Journal(out, identity, resume=resume) as journal:
+    with Journal(out, identity, resume=resume, entry=RolloutEntry) as journal:
         return _bench(request, arms, parsed, out, journal, update, started)
 
 
@@ -109,23 +114,25 @@ def _bench(
 
     for name in arms:
         baked_robot(name, progress=lambda text: update(len(journal.entries), f"({text})"))
-    done_keys = {entry["key"] for entry in journal.entries}
-    todo = (r for r in _rollouts(request, arms, parsed) if r.key not in done_keys)
+    finished = _once(journal)
+    todo = [r for r in _rollouts(request, arms, parsed) if r.key not in finished]
+    waiting = iter(todo)
 
     def next_task(running: int) -> _Rollout | None:
-        return next(todo, None)
+        return next(waiting, None)
 
     crashes = CrashCount()
 
     def done(entry: dict[str, Any]) -> None:
         journal.add(entry)
+        finished[entry["key"]] = entry
         crashes.note(entry["failed"])
-        update(len(journal.entries))
+        update(len(wanted & finished.keys()))
 
-    update(len(journal.entries))
-    run_in_order(_work, next_task, done, workers=request.workers or cores())
     wanted = {r.key for r in _rollouts(request, arms, parsed)}
-    entries = sorted((e for e in journal.entries if e["key"] in wanted), key=lambda e: e["order"])
+    update(len(wanted & finished.keys()))
+    run_in_order(_work, next_task, done, workers=request.workers or cores())
+    entries = sorted((finished[key] for key in wanted), key=lambda e: e["order"])
     rows = bench_rows(
         Outcome(
             slice={"robot": e["robot"], "grasps": e["grasps"], "task": e["task"]},
@@ -154,6 +161,24 @@ def _bench(
     )
     record.write(out / "result.json")
     return record
+
+
+def _once(journal: Journal) -> dict[str, dict[str, Any]]:
+    """Return the journal's rollouts by key. A line that says again what another said counts once.
+
+    Raises:
+        UsageError: Two lines disagree about a rollout; seeds fix it, so one of them is wrong.
+    """
+    finished: dict[str, dict[str, Any]] = {}
+    for number, entry in enumerate(journal.entries, 1):
+        before = finished.setdefault(entry["key"], entry)
+        if before != entry:
+            raise UsageError(
+                f"line {number} of {journal.path} contradicts line {journal.entries.index(before) + 1} about "
+                f"{quoted(entry['task'])} on {entry['robot']}, seed {entry['seed']}.",
+                hint="Delete both lines and use --resume: the rollout is then done again.",
+            )
+    return finished
 
 
 def _rollouts(request: BenchRequest, arms: tuple[str, ...], parsed: dict[str, ParsedTask]) -> Iterator[_Rollout]:

@@ -14,6 +14,8 @@ from typing import Any
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError, UsageError
 from armwright.core.files import write_json
+from armwright.generate.entries import AttemptEntry
+from armwright.generate.inputs import check_out, check_text
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
@@ -26,6 +28,8 @@ from armwright.generate.pool import (
     run_in_order,
     watchdog,
 )
+from armwright.recording.layout import episode_key
+from armwright.recording.lerobot import finished_keys
 from armwright.recording.result import ResultRecord, collect_versions
 
 # Attempts per wanted demonstration before a run gives up.
@@ -87,16 +91,18 @@ def generate_dataset(
         update: Called with the number of demonstrations so far.
 
     Raises:
-        UsageError: Wrong names, or a folder that holds something else.
-        OutputError: The folder cannot be written.
+        UsageError: Wrong names, a folder that holds something else, or a journal with a damaged line.
+        OutputError: The folder cannot be written, or what a run before wrote there is missing or damaged.
     """
     started = time.perf_counter()
     if request.engine != "local":
         raise UnknownNameError("engine", request.engine, ("local",))
+    check_text("the sentence", request.sentence)
+    check_out(out)
     check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
     parsed, use = _parsed_once(request, out)
     check_skills(parsed)
-    with Journal(out, request.identity(), resume=resume) as journal:
+    with Journal(out, request.identity(), resume=resume, entry=AttemptEntry) as journal:
         if request.model is not None:
             write_json(out / PARSED, {"parsed": parsed.model_dump(mode="json", by_alias=True), "model_use": use})
         return _generate(request, parsed, use, out, journal, update, started)
@@ -106,8 +112,14 @@ def _parsed_once(request: GenerateRequest, out: Path) -> tuple[ParsedTask, dict[
     """Parse the sentence, or read what a chat model made of it when the run began: asked again, it may answer anew."""
     path = out / PARSED
     if request.model is not None and path.exists():
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return ParsedTask.model_validate(stored["parsed"]), stored["model_use"]
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            return ParsedTask.model_validate(stored["parsed"]), stored["model_use"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"{path} is damaged: it does not hold what the model made of the sentence.",
+                hint="Restore it from a copy, or choose another --out.",
+            ) from error
     return parse_sentence(request.sentence, model=request.model, parser=request.parser)
 
 
@@ -126,7 +138,7 @@ def _generate(
     for text in (*parsed.assumptions, *parsed.not_understood):
         update(0, f"({text})")
     baked_robot(request.robot, progress=lambda text: update(0, f"({text})"))  # once, before workers ask for it
-    tried = {entry["seed"]: entry for entry in journal.entries}
+    tried = _still_true(journal, out / "dataset", parsed.sentence)
     wins = sum(entry["ok"] for entry in tried.values())
     update(wins)
     state = {"next": 0, "wins": wins}
@@ -177,6 +189,16 @@ def _generate(
     )
     record.write(out / "result.json")
     return record
+
+
+def _still_true(journal: Journal, dataset: Path, sentence: str) -> dict[int, dict[str, Any]]:
+    """Return the attempts by seed, without successes whose episode is gone: those are to be done again.
+
+    An attempt that was done again has two lines; the later one counts.
+    """
+    stored = finished_keys(dataset)
+    tried = {entry["seed"]: entry for entry in journal.entries}
+    return {s: entry for s, entry in tried.items() if not entry["ok"] or episode_key(s, sentence) in stored}
 
 
 @lru_cache(maxsize=2)

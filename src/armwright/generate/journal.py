@@ -9,11 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from armwright.core.errors import CacheError, OutputError, UsageError
-from armwright.core.files import ensure_writable, write_json
-from armwright.core.locks import file_lock
+from pydantic import BaseModel, ValidationError
 
-REQUEST = "request.json"
+from armwright.core.errors import OutputError, UsageError
+from armwright.core.files import write_json
+from armwright.generate.inputs import REQUEST, claimed, held, kind_of
+
 JOURNAL = "journal.jsonl"
 
 
@@ -24,29 +25,24 @@ class Journal:
         folder: Output folder.
         request: What the run is; going on with another request is refused.
         resume: Go on with what is there.
+        entry: What every line must be.
 
     Raises:
-        UsageError: The folder holds another run, one that was not to be resumed, something else, or a run that
-            another process is working on.
+        UsageError: The folder holds another run, one that was not to be resumed, something else, a run that
+            another process is working on, or a journal with a damaged line.
         OutputError: The folder cannot be written.
     """
 
-    def __init__(self, folder: Path, request: dict[str, Any], *, resume: bool) -> None:
-        ensure_writable(folder)
+    def __init__(
+        self, folder: Path, request: dict[str, Any], *, resume: bool, entry: type[BaseModel] | None = None
+    ) -> None:
         self.path = folder / JOURNAL
-        self._lock = ExitStack()
-        try:
-            self._lock.enter_context(file_lock(folder / ".lock", timeout_s=0.0))
-        except CacheError as error:
-            raise UsageError(
-                f"another process is at work in {folder}.", hint="Wait for it, or choose another --out."
-            ) from error
-        try:
+        self._entry = entry
+        with ExitStack() as stack:
+            stack.enter_context(claimed(folder))
             self._claim(folder, request, resume=resume)
-        except UsageError:
-            self._lock.close()
-            raise
-        self.entries = self._read()
+            self.entries = self._read()
+            self._lock = stack.pop_all()
 
     def __enter__(self) -> Journal:
         return self
@@ -60,6 +56,9 @@ class Journal:
         known = folder / REQUEST
         if known.exists():
             before = _read_request(known)
+            kind, wanted = kind_of(before), kind_of(request)
+            if kind != wanted:
+                raise UsageError(f"{folder} holds a run of {kind}, not of {wanted}.", hint="Choose another --out.")
             if not resume:
                 raise UsageError(
                     f"{folder} already holds a run.", hint="Add --resume to go on, or choose another --out."
@@ -69,11 +68,9 @@ class Journal:
                 shown = "; ".join(f"{k} was {before.get(k)!r}, is {request.get(k)!r}" for k in differing)
                 raise UsageError(f"{folder} holds another run: {shown}.", hint="Choose another --out.")
         else:
-            other = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+            other = held(folder)
             if other:
-                raise UsageError(
-                    f"{folder} holds something else: {', '.join(other[:5])}.", hint="Choose another --out."
-                )
+                raise UsageError(f"{folder} {other}.", hint="Choose another --out.")
             write_json(known, request)
 
     def add(self, entry: dict[str, Any]) -> None:
@@ -93,22 +90,38 @@ class Journal:
     def _read(self) -> list[dict[str, Any]]:
         if not self.path.exists():
             return []
-        entries, good = [], 0
-        data = self.path.read_bytes()
-        for line in data.splitlines(keepends=True):
-            try:
-                entries.append(json.loads(line))
-            except ValueError:
-                break
-            if not line.endswith(b"\n"):
-                entries.pop()
-                break
-            good += len(line)
-        if good < len(data):
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise OutputError(f"cannot read {self.path}: {error.strerror or error}.") from error
+        *lines, cut = data.split(b"\n")
+        entries = [self._parse(line, number) for number, line in enumerate(lines, 1)]
+        if cut:
             # A line cut by a kill would run into the next one.
             with self.path.open("r+b") as file:
-                file.truncate(good)
+                file.truncate(len(data) - len(cut))
         return entries
+
+    def _parse(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            entry = json.loads(line.decode())
+            if not isinstance(entry, dict):
+                raise ValueError("it is no JSON object")
+            if self._entry is not None:
+                self._entry.model_validate(entry)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(
+                f"line {number} of {self.path} is damaged: {_why(error)}.",
+                hint="Restore the file from a copy, or delete that line: what it stood for is then done again.",
+            ) from error
+        return entry
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+    return str(error)
 
 
 def _read_request(path: Path) -> dict[str, Any]:

@@ -8,14 +8,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from armwright.assets.library import default_library
 from armwright.assets.model import ObjectModel
 from armwright.assets.scene import ParsedTask, SceneSpec
+from armwright.core.errors import OutputError, UsageError
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved
 from armwright.recording.reader import DatasetReader, EpisodeRecord
 from armwright.recording.replay import Grade, ReplayReport, ReplayWorld
 from armwright.recording.replay import replay_dataset as replay_all
+from armwright.robots.registry import load_spec
 from armwright.sim.world import World
 from armwright.tasks.judge import EpisodeJudge
 
@@ -59,6 +63,41 @@ def _session(robot: str) -> Session:
     return Session.open(robot)
 
 
+def replay_count(folder: Path, *, limit: int = 0) -> int:
+    """Return how many episodes of a dataset a replay of ``limit`` (0: all) looks at.
+
+    Raises:
+        UsageError: There are not that many.
+        OutputError: There is no finished dataset, or a file of it is missing or damaged.
+    """
+    have = len(DatasetReader(folder))
+    if not 0 <= limit <= have:
+        raise UsageError(
+            f"cannot replay {limit} episodes: {folder} holds {have}.", hint=f"Give 1 to {have}, or 0 for all."
+        )
+    return limit or have
+
+
+def _check_record(reader: DatasetReader, index: int) -> None:
+    """Refuse an episode whose world or task cannot be read from its record."""
+    record = reader.record(index)
+    load_spec(reader.schema.robot)
+    if record.extra.get("robot") != reader.schema.robot:
+        raise OutputError(
+            f"{reader.record_file(index)} says that episode {index} is of {record.extra.get('robot')!r}, "
+            f"the dataset is of {reader.schema.robot!r}.",
+            hint="Run armwright dataset verify.",
+        )
+    try:
+        SceneSpec.model_validate(record.scene)
+        _parsed(record)
+    except (ValidationError, TypeError) as error:
+        raise OutputError(
+            f"{reader.record_file(index)} is damaged: the scene or the task of episode {index} is not one.",
+            hint="Restore it from a copy; armwright dataset verify lists more.",
+        ) from error
+
+
 def replay_dataset(
     folder: Path, *, limit: int = 0, update: Callable[..., None] = lambda done, note="": None
 ) -> dict[str, Any]:
@@ -66,11 +105,17 @@ def replay_dataset(
 
     Args:
         folder: The dataset.
-        limit: How many episodes; 0 means all.
+        limit: How many episodes, from the first; 0 means all.
         update: Called with the number of replayed episodes.
+
+    Raises:
+        UsageError: There are not that many episodes, or they are of an arm that is not there.
+        OutputError: There is no finished dataset, or a file of it is missing or damaged.
     """
+    count = replay_count(folder, limit=limit)
     reader = DatasetReader(folder)
-    count = len(reader) if limit <= 0 else min(limit, len(reader))
+    for index in range(count):
+        _check_record(reader, index)
     finished = 0
 
     def make_world(record: EpisodeRecord) -> World:
@@ -81,7 +126,7 @@ def replay_dataset(
     def progress(report: ReplayReport) -> None:
         nonlocal finished
         finished += 1
-        update(finished / 2)
+        update(finished // 2)  # each is replayed twice
 
     reports, shares = replay_all(
         reader, make_world=make_world, make_judge=_judge, episodes=range(count), progress=progress

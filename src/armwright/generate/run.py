@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from armwright.assets.scene import ParsedTask
 from armwright.core.errors import SceneError, UsageError
-from armwright.core.files import ensure_writable
 from armwright.generate.episode import Episode, EpisodeRequest, run_episode
-from armwright.generate.journal import REQUEST
+from armwright.generate.inputs import check_out, check_text, claimed, held
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence, parsed_record
 from armwright.generate.record import CAMERAS, FPS, dataset_schema, episode_data
@@ -46,20 +46,46 @@ def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] 
     Where no scene could be solved there is only ``result.json``, whose one stage says why.
 
     Raises:
-        UsageError: Wrong names or a sentence that asks for something impossible.
+        UsageError: Wrong names, a sentence that asks for something impossible, or a folder that holds something or
+            that another process is working in.
         OutputError: The folder cannot be written.
     """
     started = time.perf_counter()
+    check_text("the sentence", request.sentence)
+    check_out(out)
     check_names(robots=(request.robot,), grasps=(request.grasps,), affordance=request.affordance)
     parsed, use = parse_sentence(request.sentence, model=request.model, parser=request.parser)
-    for name in ("result.json", "dataset", REQUEST):
-        if (out / name).exists():
-            raise UsageError(f"{out} already holds a result ({name}).", hint="Choose another folder with --out.")
-    ensure_writable(out)
-    for text in parsed.assumptions:
-        progress(f"assumed: {text}")
-    for text in parsed.not_understood:
-        progress(f"not understood: {text!r}")
+    if out.is_dir():
+        _check_free(out)  # before even a lock is left there
+    with claimed(out):
+        _check_free(out)
+        for text in parsed.assumptions:
+            progress(f"assumed: {text}")
+        for text in parsed.not_understood:
+            progress(f"not understood: {text!r}")
+        return _run(request, parsed, use, out, progress, started)
+
+
+def _check_free(out: Path) -> None:
+    """Refuse a folder that holds anything but what a killed run left.
+
+    Raises:
+        UsageError: It does.
+    """
+    left = {"report.html", "episode.mp4"} if (out / _UNFINISHED).exists() else set()
+    names = {path.name for path in out.iterdir() if not path.name.startswith(".")}
+    if names - left:
+        raise UsageError(f"{out} {held(out)}.", hint="Choose another folder with --out.")
+
+
+def _run(
+    request: RunRequest,
+    parsed: ParsedTask,
+    use: dict[str, object] | None,
+    out: Path,
+    progress: Callable[[str], None],
+    started: float,
+) -> ResultRecord:
     session = Session.open(request.robot, progress=progress)
     wanted = EpisodeRequest(parsed, request.seed, grasps=request.grasps, affordance=request.affordance)
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armwright.core.errors import OutputError
 
@@ -50,6 +50,8 @@ INDEX_FEATURES: dict[str, str] = {
     "index": "int64",
     "task_index": "int64",
 }
+
+_REMEDY = "Restore it from a copy; armwright dataset verify lists more."
 
 POSE_NAMES = ("x_m", "y_m", "z_m", "quat_w", "quat_x", "quat_y", "quat_z")
 
@@ -190,11 +192,24 @@ def read_json(path: Path) -> dict[str, Any]:
     import json
 
     try:
-        value = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise OutputError(
-            f"cannot read {path}: {error}.", hint="Is this the folder of a finished dataset? Try --resume."
-        ) from error
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise OutputError(f"{path} is missing.", hint=_REMEDY) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise OutputError(f"{path} is damaged: {error}.", hint=_REMEDY) from error
     if not isinstance(value, Mapping):
-        raise OutputError(f"{path} does not hold a JSON object.", hint="The file is damaged; write the dataset again.")
+        raise OutputError(f"{path} is damaged: it does not hold a JSON object.", hint=_REMEDY)
     return dict(value)
+
+
+def load_schema(root: str | Path) -> DatasetSchema:
+    """Read what the episodes of a dataset share.
+
+    Raises:
+        OutputError: There is no dataset of ours, or the file is damaged.
+    """
+    path = Path(root) / SCHEMA
+    try:
+        return DatasetSchema.model_validate(read_json(path))
+    except ValidationError as error:
+        raise OutputError(f"{path} is damaged: {error.error_count()} fields are wrong.", hint=_REMEDY) from error

@@ -9,7 +9,7 @@ none. ``meta/info.json`` is written last: a dataset without it is not finished, 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,15 @@ from typing import Any
 from armwright.core.errors import OutputError, UsageError
 from armwright.core.files import ensure_writable, write_json
 from armwright.recording._batch import Batch, dataset_stats, write_batch, write_tasks
+from armwright.recording._stored import (
+    Manifest,
+    check_batches,
+    check_staged,
+    check_uncounted,
+    load_manifest,
+    metadata_is_sound,
+    stored_keys,
+)
 from armwright.recording.episode import EpisodeData
 from armwright.recording.layout import (
     INFO,
@@ -29,9 +38,9 @@ from armwright.recording.layout import (
     batch_of,
     episode_key,
     half_written,
-    read_json,
+    load_schema,
 )
-from armwright.recording.reader import DatasetReader, stored_keys
+from armwright.recording.reader import DatasetReader
 from armwright.recording.staging import Stage, StagedEpisode, staged_episodes, staged_keys
 
 
@@ -43,14 +52,6 @@ class DatasetSummary:
     episodes: int
     frames: int
     tasks: int
-
-
-@dataclass(frozen=True)
-class _Manifest:
-    batches: int = 0
-    episodes: int = 0
-    frames: int = 0
-    tasks: tuple[str, ...] = ()
 
 
 class DatasetWriter:
@@ -65,7 +66,7 @@ class DatasetWriter:
 
     Raises:
         UsageError: The folder holds a dataset of another robot, other cameras or another rate.
-        OutputError: The folder cannot be written.
+        OutputError: The folder cannot be written, or a file of the dataset in it is missing or damaged.
     """
 
     def __init__(self, root: str | Path, schema: DatasetSchema) -> None:
@@ -86,7 +87,9 @@ class DatasetWriter:
         else:
             write_json(path, schema.model_dump(mode="json", by_alias=True))
         self._stage = Stage(self.root, schema)
-        self._stored = stored_keys(self.root, batches=_manifest(self.root).batches)
+        manifest = load_manifest(self.root)
+        check_batches(self.root, schema, manifest)
+        self._stored = stored_keys(self.root, batches=manifest.batches)
 
     @property
     def keys(self) -> set[str]:
@@ -112,12 +115,28 @@ class DatasetWriter:
             )
         self._stage.add(episode)
 
+    def adopt(self, key: str, fill: Callable[[Path], dict[str, Any]]) -> None:
+        """Take over an episode of another dataset: ``fill(folder)`` writes its files and returns its record.
+
+        Raises:
+            UsageError: It is already there.
+            OutputError: It cannot be written; the dataset is as before.
+        """
+        self._stage.adopt(key, fill)
+
     def recover(self) -> None:
-        """Remove what an interrupted run left half-written; finished episodes stay."""
-        manifest = _manifest(self.root)
-        for path in batch_files(self.root):
-            if batch_of(path) >= manifest.batches:
-                path.unlink()
+        """Remove what an interrupted run left half-written; finished episodes stay.
+
+        Raises:
+            OutputError: A finished batch is missing or damaged, or is not counted; nothing was removed.
+        """
+        manifest = load_manifest(self.root)
+        check_batches(self.root, self.schema, manifest)
+        uncounted = [path for path in batch_files(self.root) if batch_of(path) >= manifest.batches]
+        for batch in sorted({batch_of(path) for path in uncounted}):
+            check_uncounted(self.root, batch, self.keys)
+        for path in uncounted:
+            path.unlink()
         for path in half_written(self.root):
             path.unlink()
         self._stage.sweep()
@@ -130,19 +149,22 @@ class DatasetWriter:
         """Move every staged episode into the dataset's files, by seed, and write its metadata.
 
         Raises:
-            OutputError: A file cannot be written; calling again goes on where it stopped.
+            OutputError: A file cannot be written; calling again goes on where it stopped. Or one that was written
+                before is missing or damaged.
         """
         self.recover()
-        manifest = _manifest(self.root)
+        manifest = load_manifest(self.root)
         staged = self._stage.episodes()
-        if staged or not (self.root / INFO).exists():
+        for episode in staged:
+            check_staged(episode, self.schema)
+        if staged or not metadata_is_sound(self.root, self.schema, manifest):
             (self.root / INFO).unlink(missing_ok=True)
             for group in _groups(staged, limit=self.schema.batch_frames):
                 manifest = self._commit(manifest, group)
             self._finish(manifest)
         return DatasetSummary(self.root, manifest.episodes, manifest.frames, len(manifest.tasks))
 
-    def _commit(self, manifest: _Manifest, group: Sequence[StagedEpisode]) -> _Manifest:
+    def _commit(self, manifest: Manifest, group: Sequence[StagedEpisode]) -> Manifest:
         tasks = list(manifest.tasks)
         tasks += dict.fromkeys(episode.instruction for episode in group if episode.instruction not in manifest.tasks)
         batch = Batch(
@@ -166,7 +188,7 @@ class DatasetWriter:
             self._stage.drop(episode)
         return done
 
-    def _finish(self, manifest: _Manifest) -> None:
+    def _finish(self, manifest: Manifest) -> None:
         write_tasks(self.root, manifest.tasks)
         write_json(self.root / STATS, dataset_stats(self.root, self.schema, frames=manifest.frames))
         write_json(
@@ -175,27 +197,30 @@ class DatasetWriter:
         )
 
 
-def _manifest(root: Path) -> _Manifest:
-    path = root / MANIFEST
-    if not path.exists():
-        return _Manifest()
-    value = read_json(path)
-    return _Manifest(int(value["batches"]), int(value["episodes"]), int(value["frames"]), tuple(value["tasks"]))
-
-
-def load_schema(root: str | Path) -> DatasetSchema:
-    """Read what the episodes of a dataset share.
+def finished_keys(root: str | Path) -> set[str]:
+    """Return the keys (`episode_key`) of all finished episodes under a folder that may hold no dataset yet.
 
     Raises:
-        OutputError: There is no dataset of ours, or the file is damaged.
+        OutputError: A file of the dataset is missing or damaged.
     """
-    from pydantic import ValidationError
-
-    path = Path(root) / SCHEMA
-    try:
-        return DatasetSchema.model_validate(read_json(path))
-    except ValidationError as error:
-        raise OutputError(f"{path} is damaged: {error.error_count()} fields are wrong.") from error
+    folder = Path(root)
+    if not (folder / SCHEMA).exists():
+        if batch_files(folder):
+            raise OutputError(
+                f"{folder / SCHEMA} is missing.",
+                hint=f"Restore it from a copy, or delete {folder}: --resume then runs its episodes again.",
+            )
+        return set()
+    schema, manifest = load_schema(folder), load_manifest(folder)
+    check_batches(folder, schema, manifest)
+    for episode in staged_episodes(folder):
+        check_staged(episode, schema)
+    stored = stored_keys(folder, batches=manifest.batches)
+    staged = staged_keys(folder)
+    for batch in {batch_of(path) for path in batch_files(folder)}:
+        if batch >= manifest.batches:
+            check_uncounted(folder, batch, staged | stored)
+    return staged | stored
 
 
 def merge_shards(shards: Sequence[str | Path], out: str | Path) -> DatasetSummary:
@@ -216,7 +241,7 @@ def merge_shards(shards: Sequence[str | Path], out: str | Path) -> DatasetSummar
             raise UsageError(f"{root} is of {_describe(schema)}, {roots[0]} of {_describe(schemas[0])}.")
     origin: dict[str, Path] = {}
     for root in roots:
-        for key in sorted(staged_keys(root) | stored_keys(root, batches=_manifest(root).batches)):
+        for key in sorted(staged_keys(root) | stored_keys(root, batches=load_manifest(root).batches)):
             if key in origin:
                 raise UsageError(
                     f"episode {key} is in {origin[key]} and in {root}.", hint="Give each worker its own seeds."
@@ -226,12 +251,12 @@ def merge_shards(shards: Sequence[str | Path], out: str | Path) -> DatasetSummar
     writer.recover()
     present = writer.keys
     for root in roots:
-        _take_over(writer._stage, root, skip=present)
+        _take_over(writer, root, skip=present)
     return writer.finalize()
 
 
-def _take_over(stage: Stage, root: Path, *, skip: set[str]) -> None:
-    stored = stored_keys(root, batches=_manifest(root).batches)
+def _take_over(writer: DatasetWriter, root: Path, *, skip: set[str]) -> None:
+    stored = stored_keys(root, batches=load_manifest(root).batches)
     for episode in staged_episodes(root):
         if episode.folder.name not in skip | stored:
 
@@ -239,15 +264,15 @@ def _take_over(stage: Stage, root: Path, *, skip: set[str]) -> None:
                 shutil.copytree(source.folder, folder, dirs_exist_ok=True)
                 return source.record()
 
-            stage.adopt(episode.folder.name, copy)
-    reader = DatasetReader(root, batches=_manifest(root).batches)
+            writer.adopt(episode.folder.name, copy)
+    reader = DatasetReader(root, batches=load_manifest(root).batches)
     for index, key in enumerate(reader.keys()):
         if key not in skip:
 
             def export(folder: Path, number: int = index) -> dict[str, Any]:
                 return reader.export(number, folder)
 
-            stage.adopt(key, export)
+            writer.adopt(key, export)
 
 
 def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[StagedEpisode]]:

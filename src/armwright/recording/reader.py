@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from armwright.core.errors import OutputError, UsageError
 from armwright.core.pose import Array
+from armwright.recording._tables import damaged, read_table
 from armwright.recording.episode import Image, WorldLog
 from armwright.recording.layout import (
     CHUNK_SIZE,
     DATA_PATH,
     EPISODES_PATH,
+    INDEX_FEATURES,
     INFO,
     RECORD_TEXTS,
     RECORDS_PATH,
-    SCHEMA,
     VIDEO_PATH,
     WORLD_PATH,
-    DatasetSchema,
     batch_path,
     episode_key,
+    load_schema,
     read_json,
 )
 from armwright.recording.staging import write_columns, write_world
@@ -79,28 +80,46 @@ class DatasetReader:
             raise OutputError(
                 f"{self.root} holds no finished dataset.", hint="If a run was interrupted, finish it with --resume."
             )
-        self.schema = DatasetSchema.model_validate(read_json(self.root / SCHEMA))
+        self.schema = load_schema(self.root)
         self._batches = batches
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        return self._table(EPISODES_PATH, skip="stats/")
+        needed = ["length", "data/chunk_index", "data/file_index"]
+        for key in self.schema.video_keys.values():
+            needed += [f"videos/{key}/{name}" for name in ("chunk_index", "file_index", "from_timestamp")]
+        rows = self._table(EPISODES_PATH, needed, skip="stats/")
+        if self._batches is None:
+            stated = read_json(self.root / INFO).get("total_episodes")
+            if stated != len(rows):
+                raise damaged(self.root / INFO, f"it counts {stated} episodes, meta/episodes holds {len(rows)}")
+        return rows
 
     @cached_property
     def _records(self) -> list[dict[str, Any]]:
-        return self._table(RECORDS_PATH, skip="image_counts/")
+        needed = ["seed", "instruction", "success", "length", "model_hash", "has_world", *RECORD_TEXTS]
+        records = self._table(RECORDS_PATH, needed, skip="image_counts/", nullable=("compliance",))
+        if len(records) != len(self._rows):
+            path = batch_path(self.root, RECORDS_PATH, 0).parent.parent
+            raise damaged(path, f"it holds records of {len(records)} episodes, meta/episodes {len(self._rows)}")
+        return records
 
-    def _table(self, template: str, *, skip: str) -> list[dict[str, Any]]:
-        import pyarrow.parquet as pq
-
+    def _table(
+        self, template: str, needed: list[str], *, skip: str, nullable: tuple[str, ...] = ()
+    ) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         batch = 0
         while self._batches is None or batch < self._batches:
             path = batch_path(self.root, template, batch)
             if not path.exists():
                 break
-            names = [name for name in pq.read_schema(path).names if not name.startswith(skip)]
-            rows += pq.read_table(path, columns=names).to_pylist()
+            table = read_table(path, columns=lambda name: not name.startswith(skip))
+            for name in (*needed, *nullable):
+                if name not in table.column_names:
+                    raise damaged(path, f"it has no column {name}")
+                if name in needed and table.column(name).null_count:
+                    raise damaged(path, f"a value of {name} is missing")
+            rows += table.to_pylist()
             batch += 1
         return rows
 
@@ -115,14 +134,22 @@ class DatasetReader:
     def record(self, episode: int) -> EpisodeRecord:
         """Return what is known of an episode besides its rows."""
         row = self._records[self._checked(episode)]
-        texts = {key: json.loads(row[key]) for key in ("scene", "task", "versions", "extra", "stages")}
+        try:
+            texts = {key: json.loads(row[key]) for key in ("scene", "task", "versions", "extra", "stages")}
+        except (TypeError, ValueError, RecursionError) as error:
+            raise damaged(self.record_file(episode), f"the record of episode {episode} is not JSON: {error}") from error
         names = ("seed", "instruction", "success", "compliance", "length", "model_hash")
         return EpisodeRecord(index=episode, **{name: row[name] for name in names}, **texts)
+
+    def record_file(self, episode: int) -> Path:
+        """Return the file that the record of an episode is in."""
+        row = self._rows[self._checked(episode)]
+        return batch_path(self.root, RECORDS_PATH, self._batch(row))
 
     def columns(self, episode: int) -> dict[str, NDArray[Any]]:
         """Return the rows of an episode: feature -> (t, k) float32, or (t,) for scalars."""
         row = self._rows[self._checked(episode)]
-        table = self._slice(DATA_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"], episode)
+        table = self._slice(DATA_PATH, row, episode, [*self.schema.vectors, *INDEX_FEATURES])
         out: dict[str, NDArray[Any]] = {}
         for name in table.column_names:
             column = table.column(name).combine_chunks()
@@ -140,20 +167,23 @@ class DatasetReader:
         """Return the world's states of an episode, or None if none were recorded."""
         if not self.has_world(episode):
             return None
-        row = self._rows[episode]
-        table = self._slice(WORLD_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"], episode)
+        table = self._slice(WORLD_PATH, self._rows[episode], episode, ["time_s", "qpos", "qvel", "ctrl"])
 
         def rows(name: str) -> Array:
             column = table.column(name).combine_chunks()
             return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), -1)
 
-        return WorldLog(
-            time_s=np.asarray(table.column("time_s").to_numpy()),
-            qpos=rows("qpos"),
-            qvel=rows("qvel"),
-            ctrl=rows("ctrl"),
-            model_hash=self._records[episode]["model_hash"],
-        )
+        try:
+            return WorldLog(
+                time_s=np.asarray(table.column("time_s").to_numpy()),
+                qpos=rows("qpos"),
+                qvel=rows("qvel"),
+                ctrl=rows("ctrl"),
+                model_hash=self._records[episode]["model_hash"],
+            )
+        except (TypeError, ValueError, AttributeError, UsageError) as error:
+            path = batch_path(self.root, WORLD_PATH, self._batch(self._rows[episode]))
+            raise damaged(path, f"episode {episode}: {error}") from error
 
     def frames(self, episode: int, camera: str, *, start: int = 0, count: int | None = None) -> Iterator[Image]:
         """Yield frames of one camera, (H, W, 3) uint8, from row ``start`` of the episode on."""
@@ -189,15 +219,12 @@ class DatasetReader:
         return record
 
     def _image_counts(self, episode: int) -> dict[str, list[int]]:
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
-        row = self._rows[episode]
-        path = batch_path(self.root, RECORDS_PATH, row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"])
         names = {key: f"image_counts/{key}" for key in self.schema.video_keys.values()}
-        table = pq.read_table(path, columns=["episode_index", *names.values()])
-        found = table.filter(pc.equal(table.column("episode_index"), episode)).to_pylist()[0]
-        return {key: found[name] for key, name in names.items()}
+        path = self.record_file(episode)
+        found = read_table(path, columns=[*names.values()], filters=[("episode_index", "=", episode)]).to_pylist()
+        if len(found) != 1:
+            raise damaged(path, f"it has {len(found)} records of episode {episode}")
+        return {key: found[0][name] for key, name in names.items()}
 
     def _video(self, row: dict[str, Any], camera: str) -> tuple[int, Path]:
         key = self.schema.video_keys[camera]
@@ -205,15 +232,19 @@ class DatasetReader:
         first = round(row[f"videos/{key}/from_timestamp"] * self.schema.fps)
         return first, batch_path(self.root, VIDEO_PATH, batch, video_key=key)
 
-    def _slice(self, template: str, batch: int, episode: int) -> Any:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    @staticmethod
+    def _batch(row: dict[str, Any]) -> int:
+        return int(row["data/chunk_index"] * CHUNK_SIZE + row["data/file_index"])
 
-        path = batch_path(self.root, template, batch)
-        try:
-            return pq.read_table(path, filters=[("episode_index", "=", episode)], partitioning=None)
-        except (OSError, pa.ArrowException) as error:
-            raise OutputError(f"cannot read {path}: {error}.", hint="Run armwright dataset verify.") from error
+    def _slice(self, template: str, row: dict[str, Any], episode: int, needed: list[str]) -> Any:
+        path = batch_path(self.root, template, self._batch(row))
+        table = read_table(path, filters=[("episode_index", "=", episode)])
+        lacking = [name for name in needed if name not in table.column_names]
+        if lacking:
+            raise damaged(path, f"it has no column {', '.join(lacking)}")
+        if len(table) != row["length"]:
+            raise damaged(path, f"it has {len(table)} rows of episode {episode}, which has {row['length']}")
+        return table
 
     def _checked(self, episode: int) -> int:
         if not 0 <= episode < len(self):
@@ -243,14 +274,3 @@ def dataset_info(root: str | Path) -> dict[str, Any]:
         "world_states": sum(reader.has_world(record.index) for record in records),
         "bytes": sum(path.stat().st_size for path in reader.root.rglob("*") if path.is_file()),
     }
-
-
-def stored_keys(root: Path, *, batches: int) -> set[str]:
-    """Return the keys of the episodes in the first ``batches`` batches."""
-    import pyarrow.parquet as pq
-
-    keys: set[str] = set()
-    for batch in range(batches):
-        table = pq.read_table(batch_path(root, RECORDS_PATH, batch), columns=["seed", "instruction"])
-        keys |= {episode_key(row["seed"], row["instruction"]) for row in table.to_pylist()}
-    return keys

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from armwright.core.errors import ArmwrightError
+from armwright.core.errors import ArmwrightError, OutputError
 from armwright.core.pose import Array, Pose
 from armwright.recording.reader import DatasetReader, EpisodeRecord
 from armwright.recording.result import wilson
@@ -196,6 +196,8 @@ def _replay(
         judge = make_judge(world, record)
         play(world, judge)
         replayed = judge.grade()
+    except OutputError:
+        raise  # a damaged file says nothing about the episode
     except ArmwrightError as error:
         return report("error", detail=str(error))
     if replayed == recorded:

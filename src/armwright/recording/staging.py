@@ -44,8 +44,14 @@ class StagedEpisode:
     @classmethod
     def open(cls, folder: Path) -> StagedEpisode:
         """Look at an episode's folder; its record is not kept, so that thousands of them take little memory."""
-        record = read_json(folder / "episode.json")
-        return cls(folder, int(record["seed"]), str(record["instruction"]), int(record["length"]))
+        path = folder / "episode.json"
+        try:
+            record = read_json(path)
+            return cls(folder, int(record["seed"]), str(record["instruction"]), int(record["length"]))
+        except (OutputError, KeyError, TypeError, ValueError) as error:
+            raise OutputError(
+                f"{path} is missing or damaged.", hint=f"Delete {folder}: --resume then runs that episode again."
+            ) from error
 
     @property
     def order(self) -> tuple[int, str]:

@@ -14,10 +14,11 @@ from typing import Any
 from armwright.core.errors import OutputError
 from armwright.recording._verify_content import check_data, check_sidecar, check_videos
 from armwright.recording._verify_meta import check_episodes, check_info, check_stats, check_tasks
-from armwright.recording._verify_state import Findings, Violation
+from armwright.recording._verify_state import CheckName, Findings, Violation
+from armwright.recording.layout import INFO, SCHEMA, STATS, TASKS
 from armwright.recording.reader import dataset_info
 
-_STEPS: tuple[tuple[str, Callable[[Findings], None]], ...] = (
+_STEPS: tuple[tuple[CheckName, Callable[[Findings], None]], ...] = (
     ("info", check_info),
     ("tasks", check_tasks),
     ("episodes", check_episodes),
@@ -26,6 +27,18 @@ _STEPS: tuple[tuple[str, Callable[[Findings], None]], ...] = (
     ("videos", check_videos),
     ("sidecar", check_sidecar),
 )
+
+# Where a check looks, for what it did not foresee.
+_WHERE: dict[CheckName, str] = {
+    "info": INFO,
+    "tasks": TASKS,
+    "episodes": "meta/episodes",
+    "data": "data",
+    "stats": STATS,
+    "videos": "videos",
+    "sidecar": "armwright",
+}
+_MARKS = ("meta", "data", "videos", SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -71,17 +84,26 @@ def verify_dataset(root: str | Path, *, decode: bool = True, limit: int = 200) -
         limit: Stop after this many violations.
 
     Raises:
-        OutputError: ``root`` is not a folder.
+        OutputError: ``root`` is not a folder, or nothing in it is of a dataset.
     """
     folder = Path(root)
     if not folder.is_dir():
         raise OutputError(f"{folder} is not a folder.", hint="Give the folder that holds meta/, data/ and videos/.")
+    if not any((folder / name).exists() for name in _MARKS):
+        raise OutputError(
+            f"{folder} holds no dataset: there is no {INFO}.",
+            hint="Give the folder that holds meta/, data/ and videos/.",
+        )
     findings = Findings(folder, decode=decode)
     checked: list[str] = []
     for name, step in _STEPS:
         if name != "info" and not findings.usable:
             break
-        step(findings)
+        try:
+            step(findings)
+        except Exception as error:  # damage has more shapes than checks foresee; each must end as a finding
+            findings.add(name, _WHERE[name], f"cannot be checked: {type(error).__name__}: {error}")
+            findings.usable = False
         checked.append(name)
         if len(findings.violations) >= limit:
             break
