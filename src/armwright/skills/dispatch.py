@@ -105,7 +105,7 @@ def _look_ahead(
             tests.append(test)
         if step.name in RELEASING:
             break
-    return (lambda pose: all(test(pose) for test in tests)) if tests else None
+    return (lambda pose: min(float(test(pose)) for test in tests)) if tests else None
 
 
 def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuery]) -> Usable | None:
