@@ -33,7 +33,7 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
 
     Args:
         world: The world.
-        exclude: Ids to leave out, all their links with them.
+        exclude: Ids to leave out, with all their links that go along when they are lifted.
         targets: Ids that may be ignored on request, all their links with them.
 
     Raises:
@@ -48,10 +48,8 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
     if TABLE in wanted:
         names.add(TABLE)
     for object_id, model in world.objects.items():
-        if object_id in skipped:
-            continue
         for link in model.links:
-            if not link.hulls:
+            if not link.hulls or (object_id in skipped and link.name not in model.left_behind):
                 continue
             name = object_id if link is model.root else f"{object_id}/{link.name}"
             pose = pose_base_world @ world.truth.pose(object_id, link.name)
