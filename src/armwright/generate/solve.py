@@ -18,6 +18,7 @@ from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpe
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
+from armwright.generate.shifts import SHORTEST_SHIFT_M, shifts
 from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
 from armwright.robots.spec import RobotSpec
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -338,6 +339,14 @@ def _refuse(
     mine = _footprint(node, models[node.id], pose, parsed)
     if not TableBounds(space.x_m, space.y_m).contains(Footprint.from_model(models[node.id], pose).outline_m):
         return "off the table"
+    for swept, goal in shifts(node.id, parsed, models, {**poses, node.id: pose}):
+        if not TableBounds(space.x_m, space.y_m).contains(swept.outline_m):
+            return "pushed off the table"
+        if float(np.linalg.norm(goal[:2] - mine.center_m)) < SHORTEST_SHIFT_M:
+            return "there already"
+        if not bool(reach(goal[None])[0]):
+            return "the goal is out of reach"
+        mine = swept
     relations = _relations_of(node.id, parsed)
     if not all(_holds(relation, pose, models, poses) for relation in relations[1:]):
         return "the relations do not hold together"

@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from armwright.control.protocols import StageReport
 from armwright.core.task import AffordanceQuery, Primitive
+from armwright.skills.articulated import open_part
 from armwright.skills.context import SkillContext
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, usable_for
 from armwright.skills.pour import pour, usable_for_pour
+from armwright.skills.push import goal_of, push
 from armwright.skills.rank import Usable
+from armwright.skills.shut import close_part
 
 Skill = Callable[[SkillContext, Primitive, Sequence[Primitive], Sequence[AffordanceQuery]], StageReport]
 """Context, the primitive, the primitives after it, all queries of the task -> what came of it."""
@@ -119,5 +122,40 @@ def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuer
     return None
 
 
-SKILLS: Mapping[str, Skill] = {"pick": _pick, "place": _place, "hold": _hold, "pour": _pour}
+def _open(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    query = query_for(queries, primitive.object, "grasp")
+    if query is None:
+        return StageReport(f"open {primitive.object}", False, "no_query", "no region to open it by was queried")
+    return open_part(ctx, query, which=primitive.spot)
+
+
+def _close(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    query = query_for(queries, primitive.object, "grasp")
+    if query is None:
+        return StageReport(f"close {primitive.object}", False, "no_query", "no region it closes by was queried")
+    return close_part(ctx, query, which=primitive.spot)
+
+
+def _push(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    query = query_for(queries, primitive.object, "use") or query_for(queries, primitive.object, "grasp")
+    if query is None:
+        return StageReport(f"push {primitive.object}", False, "no_query", "no region to push at was queried")
+    return push(ctx, query, goal_of(ctx, primitive), name=f"push {primitive.object}")
+
+
+SKILLS: Mapping[str, Skill] = {
+    "pick": _pick,
+    "place": _place,
+    "hold": _hold,
+    "pour": _pour,
+    "open": _open,
+    "close": _close,
+    "push": _push,
+}
 """The primitives that can be performed, by name."""

@@ -42,7 +42,7 @@ def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = F
         mask.mask,
         ctx.gripper,
         support_plane=table_plane(pose_world_object),
-        obstacles=_obstacles(ctx, query.object, pose_world_object),
+        obstacles=obstacles_near(ctx, query.object, pose_world_object),
         thorough=thorough,
     )
     ctx.add_time("sample grasps", time.perf_counter() - started)
@@ -162,7 +162,7 @@ def _back_off(ctx: SkillContext, *, lifted: bool) -> None:
     back_away(ctx, ctx.options.retreat_m, direction_base=-approach, name="back off")
 
 
-def _obstacles(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> list[Array]:
+def obstacles_near(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> list[Array]:
     """Return the hulls of everything near the object but the table, in the object's frame."""
     pose_object_base = (ctx.pose_base(pose_world_object)).inverse()
     hulls: list[Array] = []

@@ -12,7 +12,7 @@ from armwright.assets.model import ObjectModel
 from armwright.assets.placement import standing
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
-from armwright.tasks import articulation, predicates
+from armwright.tasks import articulation, predicates, shifting
 from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
 from armwright.tasks.pouring import poured
 from armwright.tasks.predicates import COMPLIANCE_SHARE, LIFTED_M, Verdict
@@ -96,6 +96,8 @@ class EpisodeJudge:
         self._swung = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("open", "close")))
         self._pulled = tuple(dict.fromkeys(p.object for p in primitives if p.name == "open"))
         self._swings: dict[str, articulation.SwingWatch] = {}
+        self._shifted = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("push", "pull")))
+        self._rise_m = dict.fromkeys(self._shifted, 0.0)
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
         self._touched: set[str] = set()
@@ -117,6 +119,9 @@ class EpisodeJudge:
         self._touched |= truth.robot_contacts()
         for object_id in self._picked:
             self._watch_lift(truth, object_id)
+        for object_id in self._shifted:
+            low = float(truth.pose(object_id).transform(self._models[object_id].root.vertices_m)[:, 2].min())
+            self._rise_m[object_id] = max(self._rise_m[object_id], low - self._lifts[object_id].low_before_m)
         for object_id, swing in self._swings.items():
             swing.observe(truth, object_id)
 
@@ -171,7 +176,27 @@ class EpisodeJudge:
             return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
         if primitive.name in ("open", "close"):
             return self._moved_leaf(evidence, primitive, {"open": "close", "close": "open"}[primitive.name] in later)
+        if primitive.name in ("push", "pull"):
+            return self._pushed(evidence, primitive, index, moved_again=bool(later - {"open", "close"}))
         return Verdict(False, primitive.name, "skill_not_available")
+
+    def _pushed(self, evidence: Evidence, primitive: Primitive, index: int, *, moved_again: bool) -> Verdict:
+        subject, first = primitive.object, self._first
+        assert first is not None
+        if moved_again:
+            return Verdict(True, f"shifted({subject})", "moved again later")
+        goals = shifting.goals_of(first, self._primitives[: index + 1], subject)
+        verdicts = [
+            predicates.released(evidence, subject),
+            predicates.still(evidence, subject),
+            shifting.shifted(evidence, subject, goals[-1]),
+            predicates.upright(evidence, subject, self._up[subject]),
+        ]
+        if not any(p.object == subject and p.name == "pick" for p in self._primitives):
+            verdicts.append(shifting.on_its_support(subject, self._rise_m[subject]))
+        if primitive.target is not None and all(p.object != primitive.target for p in self._primitives):
+            verdicts.append(shifting.left_alone(first, evidence, primitive.target))
+        return predicates.all_of(*verdicts)
 
     def _moved_leaf(self, evidence: Evidence, primitive: Primitive, moved_again: bool) -> Verdict:
         subject, spot, swing = primitive.object, primitive.spot, self._swings[primitive.object]

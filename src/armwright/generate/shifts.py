@@ -1,0 +1,39 @@
+"""Scenes with pushes and pulls: the way of the object must be free, and its end within reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from armwright.assets.footprint import Footprint
+from armwright.assets.model import ObjectModel
+from armwright.assets.scene import ParsedTask
+from armwright.assets.shifting import shift_goal, swept_shift
+from armwright.core.pose import Array, Pose
+
+# A push shorter than the tolerance that it is judged with asks for nothing.
+SHORTEST_SHIFT_M = 0.06
+
+
+def shifts(
+    object_id: str, parsed: ParsedTask, models: Mapping[str, ObjectModel], poses: Mapping[str, Pose]
+) -> list[tuple[Footprint, Array]]:
+    """Return what an object's first push or pull sweeps, and the goal (3,) of its middle; nothing if it has none.
+
+    Args:
+        object_id: Which object.
+        parsed: The task.
+        models: Geometry by id.
+        poses: Poses in the world, as the arm's base at the origin sees it; without the target's nothing is known yet.
+    """
+    step = next((p for p in parsed.primitives if p.object == object_id and p.name in ("push", "pull")), None)
+    if step is None or models[object_id].static or (step.target is not None and step.target not in poses):
+        return []
+    model, pose = models[object_id], poses[object_id]
+    own = Footprint.from_model(model, pose)
+    target = Footprint.from_model(models[step.target], poses[step.target]) if step.target is not None else None
+    goal = shift_goal(step, own, target, Pose())
+    low, high = model.bounds_m
+    height = float(pose.transform(0.5 * (low + high))[2])
+    return [(swept_shift(model, pose, goal), np.array([*goal, height]))]
