@@ -77,14 +77,15 @@ def test_no_contact_is_missed_and_few_free_poses_are_blocked(name, opening_share
     opening = low + opening_share * (high - low)
     planner = Planner(arm.kinematics, opening_m=opening)
     rng = np.random.default_rng(5)
-    free, missed, exact = [], [], []
+    free, missed, exact, searched = [], [], [], []
     for _ in range(2):
         world = scene(rng)
         planner.set_world(world)
         judge = Verifier(arm.xml_path, arm.spec, world, opening_m=opening)
         q = configurations(planner, rng, 1000)
         called_free = np.array([planner.first_collision(row[None]) is None for row in q])
-        assert not (planner.check(q) & ~called_free).any()
+        searched.append(planner.check(q))
+        assert not (searched[-1] & ~called_free).any()
         truly_free = np.array([judge.is_free(row) for row in q])
         for row in q[called_free & ~truly_free]:
             report = judge.check_path(row)
@@ -95,4 +96,5 @@ def test_no_contact_is_missed_and_few_free_poses_are_blocked(name, opening_share
     called_free, truly_free = np.concatenate(free), np.concatenate(exact)
     assert 0.15 < truly_free.mean() < 0.9
     assert not missed, missed
-    assert (~called_free & truly_free).sum() / truly_free.sum() <= 0.05
+    # The search sees padded spheres.
+    assert (~np.concatenate(searched) & truly_free).sum() / truly_free.sum() <= 0.05

@@ -20,7 +20,7 @@ ROTATION, POSITION, HALF, SCALE, PAD = 0, 9, 12, 15, 16
 PART_COLUMNS = 17
 # Paths are searched with spheres this much too large [m], and checked once they are timed with spheres of their own
 # size: the timed samples lie between those of the search, and may touch what those just missed.
-SPHERE_PAD_M = 0.001
+SPHERE_PAD_M = 0.0003
 # Columns of `WorldArrays.grid`.
 FIRST_NODE, SHAPE = 0, 1
 # Elements of `WorldArrays.frame`.
