@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
+
+# The catalogue holds what a user imported; tests must not see it.
+os.environ["ARMWRIGHT_LIBRARY_DIR"] = "/nonexistent/armwright-objects"
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.settings import get_settings

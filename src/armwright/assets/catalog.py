@@ -21,11 +21,12 @@ from armwright.assets.entries import (
     vessels,
 )
 from armwright.assets.entries._entry import COLOURS, CategoryInfo
+from armwright.assets.imported import imported_entries
 from armwright.core.errors import UnknownNameError
 
-__all__ = ["CATALOG", "COLOURS", "CategoryInfo", "category_info"]
+__all__ = ["BUILT_IN", "CATALOG", "COLOURS", "CategoryInfo", "category_info"]
 
-CATALOG: Mapping[str, CategoryInfo] = {
+BUILT_IN: Mapping[str, CategoryInfo] = {
     info.name: info
     for family in (
         vessels,
@@ -45,6 +46,13 @@ CATALOG: Mapping[str, CategoryInfo] = {
     )
     for info in family.ENTRIES
 }
+"""The parametric categories."""
+
+CATALOG: Mapping[str, CategoryInfo] = {
+    **BUILT_IN,
+    **{name: info for name, info in imported_entries()[0].items() if name not in BUILT_IN},
+}
+"""What can be built: the user's own objects and the parametric categories, which no import can hide."""
 
 
 def category_info(name: str) -> CategoryInfo:

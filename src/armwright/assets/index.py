@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from armwright.assets.catalog import CATALOG, category_info
+from armwright.assets.catalog import BUILT_IN, CATALOG, category_info
 from armwright.assets.library import Library, default_library
 from armwright.core.errors import UnknownNameError
 
@@ -75,8 +75,12 @@ def _instances_of(category: str) -> tuple[Instance, ...]:
 
 @functools.cache
 def instances() -> tuple[Instance, ...]:
-    """Return every named instance, in the catalogue's order."""
-    return tuple(one for category in CATALOG for one in _instances_of(category))
+    """Return every named instance, in the catalogue's order; an imported object is one by its own name."""
+    return tuple(
+        one
+        for category in CATALOG
+        for one in (_instances_of(category) if category in BUILT_IN else (Instance(category, category, 0),))
+    )
 
 
 def instance(name: str) -> Instance:

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from armwright.assets.catalog import CATALOG, COLOURS, CategoryInfo, category_info
+from armwright.assets.catalog import BUILT_IN, CATALOG, COLOURS, CategoryInfo, category_info
+from armwright.assets.imported import load_object
 from armwright.core.errors import UsageError
 from armwright.core.seeds import rng_for
 
@@ -60,7 +61,10 @@ class Library:
         """
         from armwright.assets.categories._kit import SIZES
 
-        maker, info = _maker(category), category_info(category)
+        info = category_info(category)
+        if category not in BUILT_IN:
+            return info.colours if key == "colour" else ()
+        maker = _maker(category)
         usual = {"colour": info.colours, "material": maker.materials, "size": SIZES, **(maker.choices or {})}
         return usual.get(key, ())
 
@@ -70,7 +74,8 @@ class Library:
         Raises:
             UnknownNameError: There is no such category.
         """
-        return tuple(_maker(category).choices or ())
+        category_info(category)
+        return tuple(_maker(category).choices or ()) if category in BUILT_IN else ()
 
     def build(self, category: str, *, instance: int = 0, attributes: Mapping[str, str] | None = None) -> ObjectModel:
         """Return an object, from the cache if it was built before.
@@ -104,6 +109,8 @@ def _maker(category: str) -> Category:
 def _build(category: str, instance: int, given: tuple[tuple[str, str], ...]) -> ObjectModel:
     from armwright.assets.categories._kit import Draw
 
+    if category_info(category).name not in BUILT_IN:
+        return load_object(category, dict(given))
     maker = _maker(category)
     attributes = _complete(maker, category_info(category), instance, dict(given))
     size = attributes["size"] if "size" in dict(given) else None

@@ -110,6 +110,55 @@ def show(
     typer.echo(f"picture: {path}")
 
 
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(help="OBJ, GLB, STL, PLY, URDF, MJCF, USD; PartNet-Mobility or YCB folder.")],
+    name: Annotated[str | None, typer.Option("--name", help="Name in the library; from the file if absent.")] = None,
+    word: Annotated[
+        list[str] | None, typer.Option("--word", help="What people call it in a sentence; repeatable.")
+    ] = None,
+    units: Annotated[str, typer.Option("--units", help="Unit of the file: m, cm, mm, in, or auto.")] = "auto",
+    size: Annotated[float | None, typer.Option("--size", help="Its true largest extent in metres.")] = None,
+    mass: Annotated[float | None, typer.Option("--mass", help="Its mass in kg, where the file gives none.")] = None,
+    fixed: Annotated[
+        bool | None, typer.Option("--fixed/--loose", help="Whether it stands fast; by joints and mass if absent.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an imported object of that name.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Library folder; your own if absent.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Bring an object from a file into your library; say what was fixed, and what was refused (exit 1)."""
+    from armwright.assets.importers import UNITS_M, import_object
+
+    if units not in (allowed := ("auto", *UNITS_M)):
+        raise UsageError(f"--units is {quoted(units)}.", hint=f"Allowed: {', '.join(allowed)}.")
+    words = tuple(" ".join(text.lower().split()) for text in word or ())
+    report = import_object(
+        path, name=name, words=words, units=units, size_m=size, mass_kg=mass, fixed=fixed, folder=out,  # type: ignore[arg-type]
+        replace_existing=replace,
+    )  # fmt: skip
+    if json:
+        emit_json(report.as_json())
+    else:
+        for finding in report.fixed:
+            typer.echo(f"fixed    {finding}")
+        for finding in report.refused:
+            typer.echo(f"refused  {finding}")
+        if report.ok:
+            x, y, z = report.size_m or (0.0, 0.0, 0.0)
+            typer.echo(
+                f"{report.name}: {x:.3f} x {y:.3f} x {z:.3f} m, {report.mass_kg:.3f} kg, {report.faces} faces, "
+                f"{report.hulls} hulls; parts: {', '.join(report.parts)}"
+            )
+            for joint in report.joints:
+                typer.echo(f"joint    {joint}")
+            for region, parts in report.regions.items():
+                typer.echo(f"region   {region}: {', '.join(parts)}")
+            typer.echo(f"stored in {report.folder}")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
 @app.command("prefetch")
 def prefetch(json: JsonOption = False) -> None:
     """Download and bake everything the package may need, so that it works offline afterwards."""
