@@ -196,6 +196,15 @@ def test_a_read_only_folder_is_refused_at_once(cli, tmp_path):
     assert ran.code == 2 and "Permission denied" in ran.err
 
 
+@pytest.mark.parametrize("command", [("run",), ("generate", "-n", "1"), ("bench", "--rollouts", "1", "--task")])
+@pytest.mark.parametrize("option", [("--out", ""), ("--out=",)], ids=str)
+def test_an_empty_name_is_no_folder(cli, monkeypatch, tmp_path, command, option):
+    monkeypatch.chdir(tmp_path)
+    ran = cli(*command, SENTENCE, *option)
+    assert ran.code == 2 and "--out is empty; it must name a folder." in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_as_the_folder_is_refused(cli, tmp_path):
     (tmp_path / "file").write_text("mine")
     ran = cli("run", SENTENCE, "--out", tmp_path / "file")

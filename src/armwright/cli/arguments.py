@@ -14,8 +14,11 @@ def check_arguments(arguments: Sequence[str]) -> None:
     """Refuse arguments that no command can use.
 
     Raises:
-        UsageError: One is not valid UTF-8, or far too long.
+        UsageError: One is not valid UTF-8, or far too long, or the output folder has no name.
     """
+    for option, text in zip(arguments, (*arguments[1:], "-"), strict=True):
+        if option == "--out=" or (option == "--out" and not text):  # a path of no characters would mean the present one
+            raise UsageError("--out is empty; it must name a folder.", hint="For the present folder write --out .")
     for number, text in enumerate(arguments, 1):
         try:
             text.encode()
