@@ -35,7 +35,7 @@ MASS_KG = {
     "brush": (0.05, 0.2), "comb": (0.006, 0.03), "sponge": (0.01, 0.04), "soap_dispenser": (0.12, 0.5),
     "spray_bottle": (0.15, 0.7), "pitcher": (0.25, 0.9), "teapot": (0.3, 0.8), "watering_can": (0.12, 0.5),
     "wine_glass": (0.08, 0.25), "jar": (0.1, 0.4), "vase": (0.25, 0.9), "flower_pot": (0.2, 0.7),
-    "bucket": (0.12, 0.4), "paper_box": (0.08, 0.4), "handbag": (0.12, 0.5), "trash_can": (0.5, 1.6), "oven": (5, 11),
+    "bucket": (0.12, 0.4), "paper_box": (0.08, 0.5), "handbag": (0.12, 0.5), "trash_can": (0.5, 1.6), "oven": (5, 11),
     "fridge": (11, 20), "toaster": (0.8, 2), "laptop": (0.9, 2), "lamp": (0.6, 1.6), "stool": (1.2, 4.5),
     "ring": (0.02, 0.15),
 }  # fmt: skip

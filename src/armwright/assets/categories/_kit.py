@@ -193,6 +193,18 @@ def solid_box(
     )
 
 
+def topped_box(
+    builder: LinkBuilder, part: str, low_m: Sequence[float], high_m: Sequence[float], *, top: str = "top"
+) -> None:
+    """Add a box whose upper face alone is named ``top``, and its collision hull; call it before what stands on it."""
+    (x, y, _), (far_x, far_y, level) = low_m, high_m
+    # What is cut off needs a thickness, or the face that is left would keep its name.
+    spare = 0.002
+    builder.add(part, solids.box(low_m, [far_x, far_y, level + spare]))
+    builder.cut(top, solids.box([x - spare, y - spare, level], [far_x + spare, far_y + spare, level + 2 * spare]))
+    builder.collide(part, [solids.box_corners(low_m, high_m)])
+
+
 def solid_turned(builder: LinkBuilder, part: str, profile_rz_m: ArrayLike, *, segments: int = 24) -> None:
     """Add a convex solid of revolution, given without its two axis points, and its collision hull."""
     profile = np.asarray(profile_rz_m, float)

@@ -19,6 +19,7 @@ from armwright.assets.categories._kit import (
     rgba,
     solid_box,
     surface,
+    topped_box,
 )
 from armwright.assets.model import Container, JointModel, ObjectModel
 
@@ -97,7 +98,7 @@ def _build_microwave(params: Params, attributes: Attributes) -> ObjectModel:
         ([front + 0.001, split - 0.002, foot + shell / 2], [x - shell / 2, split + shell, high - shell / 2]),
     ):
         solid_box(builder, "body", low, up)
-    solid_box(builder, "top", [front, -y, high - shell], [x, y, high])
+    topped_box(builder, "body", [front, -y, high - shell], [x, y, high])
     for sx in (front + 0.012, x - 0.03):
         for sy in (-y + 0.02, y - 0.04):
             solid_box(builder, "foot", [sx, sy, 0.0], [sx + 0.018, sy + 0.02, foot + 0.002])

@@ -20,6 +20,7 @@ from armwright.assets.categories._kit import (
     solid_box,
     solid_turned,
     surface,
+    topped_box,
 )
 from armwright.assets.model import Container, JointModel, LinkModel, ObjectModel
 from armwright.core.pose import Array
@@ -176,7 +177,7 @@ def _build_cabinet(params: Params, attributes: Attributes) -> ObjectModel:
         solid_box(
             builder, "body", [front + 0.001, -y + panel / 2, z + 0.001], [x - panel / 2, y - panel / 2, z + panel]
         )
-    solid_box(builder, "top", [-x, -y, high - panel], [x, y, high])
+    topped_box(builder, "body", [-x, -y, high - panel], [x, y, high])
     links = [
         builder.link(
             colours={"*": rgba(attributes["colour"]), "top": rgba(attributes["colour"], shade=1.1)},

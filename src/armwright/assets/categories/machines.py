@@ -19,6 +19,7 @@ from armwright.assets.categories._kit import (
     rgba,
     solid_box,
     surface,
+    topped_box,
 )
 from armwright.assets.categories._sweep import DRAWN_ON_M
 from armwright.assets.model import Container, JointModel, LinkModel, ObjectModel
@@ -50,7 +51,7 @@ def _shell(
         ([front_m, -y, low_m], [x, split_y + s, high_m - s / 2]),
     ):
         solid_box(builder, "body", low, up)
-    solid_box(builder, "top", [front_m, -y, high_m - s], [x, y, high_m])
+    topped_box(builder, "body", [front_m, -y, high_m - s], [x, y, high_m])
     fill = [front_m + 0.001, -y + s / 2, low_m + s / 2], [x - s / 2, y - s / 2, high_m - s / 2]
     builder.add("body", solids.box(*fill))
     inside_low = np.array([front_m - 0.01, split_y + s, low_m + s + 0.002])

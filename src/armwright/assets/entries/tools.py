@@ -8,7 +8,7 @@ ENTRIES: tuple[CategoryInfo, ...] = (
     CategoryInfo(
         "hammer",
         ("hammer", "claw hammer", "mallet"),
-        {HANDLE: ("handle",), BODY: ("head",)},
+        {HANDLE: ("handle",), BODY: ("head", "face", "claw")},
         HANDLE,
         (0.26, 0.11, 0.027),
         ("brown", "red", "blue", "yellow"),
