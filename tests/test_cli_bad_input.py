@@ -111,6 +111,10 @@ def test_unknown_names_are_refused_with_the_nearest(cli, tmp_path, command, opti
         (("bench", "--task", SENTENCE, "--robots", ","), "no robot is named."),
         (("bench", "--task", SENTENCE, "--grasps", ""), "no grasp source is named."),
         (("bench", "--task", SENTENCE, "--affordance", "x"), "unknown affordance model 'x'."),
+        (("bench", "--task", "stack_cubes"), "unknown task 'stack_cubes'. Nearest: stack_cube,"),
+        (("bench", "--suite", "sixty"), "unknown suite 'sixty'."),
+        (("run", "open_microwaves"), "unknown task 'open_microwaves'. Nearest: open_microwave,"),
+        (("generate", "hang_cups", "-n", 1), "unknown task 'hang_cups'. Nearest: hang_cup,"),
     ],
 )
 def test_numbers_and_lists_out_of_range_are_refused(cli, tmp_path, arguments, message):

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from armwright.core.errors import UnknownNameError, UsageError
-from armwright.generate.bench import BenchRequest, format_table, run_bench
+from armwright.generate.bench import BenchRequest, run_bench
 from armwright.generate.engine import GenerateRequest, _Task, _work, generate_dataset
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import episode_seed
 from armwright.generate.replay import replay_dataset
+from armwright.generate.tables import format_table
 from armwright.recording.lerobot import DatasetWriter
 from armwright.recording.reader import DatasetReader
 from armwright.recording.verify import verify_dataset
@@ -180,7 +181,7 @@ def test_a_bench_counts_every_rollout_once(tmp_path):
     assert row["n"] == 2 == wanted.total and row["robot"] == "franka" and row["task"] == SENTENCE
     assert row["both"] + sum(row["failures"].values()) == 2
     assert row["low"] <= row["rate"] <= row["high"]
-    assert f"all: {row['both']} of 2 " in format_table(record)
+    assert f"all: {row['both']} of 2 " in format_table(record.to_json())
     more = run_bench(
         BenchRequest((SENTENCE,), robots=("franka",), rollouts=3, workers=1), tmp_path / "bench", resume=True
     )

@@ -119,6 +119,7 @@ class ParsedTask(_Model):
         not_understood: Fragments of the sentence, verbatim, that nothing was made of.
         assumptions: Guesses that were made, in words: ``goblet taken as cup``.
         parser: Which parser read it.
+        time_limit_s: Longest that it may take in the world [s]; None lets it take what it takes.
     """
 
     sentence: str
@@ -128,3 +129,4 @@ class ParsedTask(_Model):
     not_understood: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     parser: str = "embedded"
+    time_limit_s: float | None = Field(default=None, gt=0)

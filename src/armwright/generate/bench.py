@@ -17,12 +17,16 @@ from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
 from armwright.generate.pool import CrashCount, cores, crash_text, episode_seed, run_in_order, watchdog
+from armwright.generate.snapshots import snapshot_path, write_snapshot
+from armwright.generate.stages import stage_outcomes, stage_rates, unreached
+from armwright.generate.suite import is_task_name, load_task
+from armwright.generate.tables import write_tables
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
 
 
 @dataclass(frozen=True)
 class BenchRequest:
-    """What to measure."""
+    """What to measure; each of the sentences is one, or the name of a task."""
 
     sentences: tuple[str, ...]
     robots: tuple[str, ...] = ("all",)
@@ -32,6 +36,7 @@ class BenchRequest:
     grasps: tuple[str, ...] = ("affordance",)
     affordance: str = "oracle"
     parser: str | None = None
+    pictures: bool = False
 
     def arms(self) -> tuple[str, ...]:
         """Return the arms by name.
@@ -60,6 +65,8 @@ class _Rollout:
     grasps: str
     affordance: str
     seed: int
+    picture: Path | None = None
+    first: bool = False
 
     @property
     def key(self) -> str:
@@ -82,7 +89,7 @@ def run_bench(
     """
     started = time.perf_counter()
     if not request.sentences:
-        raise UsageError("bench got no task.", hint='Give one or more with --task "SENTENCE".')
+        raise UsageError("bench got no task.", hint='Give --task "SENTENCE", --task NAME or --suite fifty.')
     check_out(out)
     arms = request.arms()
     parsed = {sentence: parse_sentence(sentence, parser=request.parser)[0] for sentence in request.sentences}
@@ -97,6 +104,9 @@ def run_bench(
         "seed": request.seed,
         **({"parser": request.parser} if request.parser is not None else {}),
     }
+    named = {name: load_task(name).model_dump(mode="json") for name in parsed if is_task_name(name)}
+    if named:  # a task file that was edited since makes another bench
+        identity["tasks"] = named
     with Journal(out, identity, resume=resume, entry=RolloutEntry) as journal:
         return _bench(request, arms, parsed, out, journal, update, started)
 
@@ -115,7 +125,8 @@ def _bench(
     for name in arms:
         baked_robot(name, progress=lambda text: update(len(journal.entries), f"({text})"))
     finished = _once(journal)
-    todo = [r for r in _rollouts(request, arms, parsed) if r.key not in finished]
+    everything = list(_rollouts(request, arms, parsed, out))
+    todo = [r for r in everything if r.key not in finished]
     waiting = iter(todo)
 
     def next_task(running: int) -> _Rollout | None:
@@ -127,10 +138,15 @@ def _bench(
         journal.add(entry)
         finished[entry["key"]] = entry
         crashes.note(entry["failed"])
-        update(len(wanted & finished.keys()))
+        show()
 
-    wanted = {r.key for r in _rollouts(request, arms, parsed)}
-    update(len(wanted & finished.keys()))
+    def show() -> None:
+        ended = wanted & finished.keys()
+        good = sum(finished[key]["success"] and finished[key]["compliance"] is not False for key in ended)
+        update(len(ended), f"({good} succeeded)")
+
+    wanted = {r.key for r in everything}
+    show()
     run_in_order(_work, next_task, done, workers=request.workers or cores())
     entries = sorted((finished[key] for key in wanted), key=lambda e: e["order"])
     rows = bench_rows(
@@ -153,14 +169,41 @@ def _bench(
         extra={
             "rollouts": request.rollouts,
             "rows": [row.to_json() for row in rows],
+            "stage_rates": stage_rates(entries),
+            "pictures": _pictures(everything, finished),
             "summary": bench_summary(rows),
             "draws": sum(e["draws"] for e in entries),
             "rejected_draws": sum(e["rejected"] for e in entries),
             "touched": sum(bool(e["touched"]) for e in entries),
         },
     )
+    record = record.model_copy(update={"files": {**record.files, **write_tables(record.to_json(), out)}})
     record.write(out / "result.json")
     return record
+
+
+def _pictures(rollouts: list[_Rollout], finished: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pictures that were drawn: each cell's first rollout, and the first that failed."""
+    found, failed = [], set()
+    for rollout in rollouts:
+        path, entry = rollout.picture, finished[rollout.key]
+        cell = (rollout.sentence, rollout.robot, rollout.grasps)
+        good = entry["success"] and entry["compliance"] is not False
+        if path is None or not path.is_file() or not (rollout.first or (not good and cell not in failed)):
+            continue
+        if not good:
+            failed.add(cell)
+        found.append(
+            {
+                "task": rollout.sentence,
+                "robot": rollout.robot,
+                "grasps": rollout.grasps,
+                "seed": rollout.seed,
+                "outcome": "success" if good else str(entry["failed"]),
+                "file": f"{path.parent.name}/{path.name}",
+            }
+        )
+    return found
 
 
 def _once(journal: Journal) -> dict[str, dict[str, Any]]:
@@ -181,13 +224,25 @@ def _once(journal: Journal) -> dict[str, dict[str, Any]]:
     return finished
 
 
-def _rollouts(request: BenchRequest, arms: tuple[str, ...], parsed: dict[str, ParsedTask]) -> Iterator[_Rollout]:
+def _rollouts(
+    request: BenchRequest, arms: tuple[str, ...], parsed: dict[str, ParsedTask], out: Path
+) -> Iterator[_Rollout]:
     for robot in arms:
         for grasps in dict.fromkeys(request.grasps):
             for sentence in dict.fromkeys(request.sentences):
                 for index in range(request.rollouts):
                     seed = episode_seed(request.seed, index)
-                    yield _Rollout(sentence, parsed[sentence], robot, grasps, request.affordance, seed)
+                    path = snapshot_path(out, task=sentence, robot=robot, grasps=grasps, seed=seed)
+                    yield _Rollout(
+                        sentence,
+                        parsed[sentence],
+                        robot,
+                        grasps,
+                        request.affordance,
+                        seed,
+                        picture=path if request.pictures else None,
+                        first=index == 0,
+                    )
 
 
 @lru_cache(maxsize=2)
@@ -216,11 +271,14 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "draws": 0,
         "rejected": 0,
         "touched": [],
+        "stages": unreached(rollout.parsed.primitives),
     }
     wanted = EpisodeRequest(rollout.parsed, rollout.seed, grasps=rollout.grasps, affordance=rollout.affordance)
     try:
         with watchdog():
             episode = run_episode(_session(rollout.robot), wanted)
+            if rollout.picture is not None and (rollout.first or not episode.ok):
+                write_snapshot(rollout.picture, episode)
     except ArmwrightError as error:
         if error.exit_code != 1:
             raise
@@ -239,28 +297,5 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "draws": episode.draws,
         "rejected": sum(episode.rejected.values()),
         "touched": list(episode.graded.touched),
+        "stages": stage_outcomes(episode),
     }
-
-
-def format_table(record: ResultRecord) -> str:
-    """Return the table of a bench record as text."""
-    rows, summary = record.extra["rows"], record.extra["summary"]
-    width = max([len(row["task"]) for row in rows] + [4])
-    lines = [f"{'task':<{width}}  {'robot':<8} {'both':>7}  {'95 %':>11}  success  comply  failures"]
-    for row in rows:
-        failures = ", ".join(f"{count} {stage}" for stage, count in row["failures"].items())
-        interval = f"{100 * row['low']:>4.0f}-{100 * row['high']:<4.0f} %"
-        lines.append(
-            f"{row['task']:<{width}}  {row['robot']:<8} {row['both']:>3}/{row['n']:<3}  {interval}"
-            f"  {row['success']:>7}  {row['compliance']:>6}  {failures}"
-        )
-    lines.append(
-        f"all: {summary['both']} of {summary['n']} ({100 * summary['rate']:.1f} %, 95 % interval "
-        f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f} %), success {summary['success']}, "
-        f"compliance {summary['compliance']}"
-    )
-    lines.append(
-        f"the robot touched something it was not to move in {record.extra['touched']}; "
-        f"{record.extra['rejected_draws']} of {record.extra['draws']} pose draws were rejected"
-    )
-    return "\n".join(lines)

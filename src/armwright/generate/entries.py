@@ -25,6 +25,16 @@ class AttemptEntry(_Entry):
     sim_s: _Seconds
 
 
+class StageEntry(_Entry):
+    """One stage of a rollout."""
+
+    stage: str
+    reached: bool
+    ok: bool
+    predicates: list[str]
+    reason: str
+
+
 class RolloutEntry(_Entry):
     """One rollout of a bench, keyed by what it is of."""
 
@@ -42,6 +52,7 @@ class RolloutEntry(_Entry):
     draws: _Count
     rejected: _Count
     touched: list[str]
+    stages: list[StageEntry] = []
 
     @model_validator(mode="after")
     def _key_is_of_its_fields(self) -> RolloutEntry:

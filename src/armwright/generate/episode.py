@@ -25,6 +25,7 @@ from armwright.skills.dispatch import perform
 from armwright.tasks.evidence import observe
 from armwright.tasks.judge import EpisodeJudge, Graded
 from armwright.tasks.predicates import UPRIGHT_RAD, relation_holds, still
+from armwright.tasks.undone import stacks, undone
 
 # A scene whose objects move by more than this while settling was not at rest; it is drawn again.
 SETTLE_S = 0.4
@@ -34,6 +35,8 @@ SETTLE_TRIES = 6
 SETTLE_IN_S = 2.0
 # Success is judged after release and this much settling.
 JUDGE_AFTER_S = 1.0
+# What is put on something loose must stand for this long.
+STANDS_S = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +163,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     times: list[tuple[float, float]] = []
     try:
         _do_primitives(ctx, request.parsed, world, stages, times)
-        world.clock.sleep(JUDGE_AFTER_S)
+        world.clock.sleep(_settling_s(request.parsed, solved))
     except ArmwrightError as error:
         # Numbers that are not finite reach the skills before the next step tells of them.
         diverged = str(error) if isinstance(error, DivergedError) else _divergence(world)
@@ -172,6 +175,9 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     graded = grade_world(world, request.parsed, solved, since_s=began)
     if diverged:
         graded = replace(graded, success=False, detail=diverged)
+    late = _late(request.parsed, stages, times, began)
+    if late:
+        graded = replace(graded, success=False, detail=late)
     timing["judge"] = time.perf_counter() - judged
     if not all(s.ok for s in stages) and graded.success:
         stages.append(StageReport("judge", True, "done", "the task succeeded although a stage gave up"))
@@ -191,6 +197,23 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         wall_s=time.perf_counter() - started,
         sim_s=world.clock.now_s - began,
     )
+
+
+def _settling_s(parsed: ParsedTask, solved: Solved) -> float:
+    """Return how long the end state must last before it is judged."""
+    fixed = frozenset(object_id for object_id, model in solved.objects.items() if model.static)
+    return STANDS_S if stacks(parsed.primitives, fixed) else JUDGE_AFTER_S
+
+
+def _late(parsed: ParsedTask, stages: list[StageReport], times: list[tuple[float, float]], began: float) -> str:
+    """Say that the task took longer than it may, and mark the stage that did; an empty string if it did not."""
+    took = times[-1][1] - began if times else 0.0
+    if parsed.time_limit_s is None or took <= parsed.time_limit_s:
+        return ""
+    detail = f"it took {took:.0f} s of the {parsed.time_limit_s:g} s that it may take"
+    if stages[-1].ok:
+        stages[-1] = replace(stages[-1], ok=False, status="time_limit", detail=detail)
+    return detail
 
 
 def grade_world(world: World, parsed: ParsedTask, solved: Solved, *, since_s: float) -> Graded:
@@ -308,11 +331,22 @@ def _do_primitives(
     stages: list[StageReport],
     times: list[tuple[float, float]],
 ) -> None:
-    """Do one primitive after the other until one fails; what came of each is added to ``stages`` and ``times``."""
+    """Do one primitive after the other; what came of each is added to ``stages`` and ``times``.
+
+    The first that fails, that undoes what another has placed, or that takes too long, ends the task.
+    """
+    start = world.clock.now_s
     for index, primitive in enumerate(parsed.primitives):
         began = world.clock.now_s
         report = perform(ctx, primitive, parsed.primitives[index + 1 :], parsed.queries)
         stages.append(report)
         times.append((began, world.clock.now_s))
-        if not report.ok:
+        if not report.ok or (parsed.time_limit_s is not None and world.clock.now_s - start > parsed.time_limit_s):
             break
+        if index + 1 < len(parsed.primitives):
+            evidence = observe(world.truth, world.objects, world.arm.pose_world_base)
+            broken = undone(evidence, parsed.primitives[: index + 1])
+            if broken is not None:
+                detail = f"{broken.predicate} does not hold: {broken.detail}"
+                stages[-1] = replace(report, ok=False, status="undone", detail=detail)
+                break

@@ -16,21 +16,27 @@ def parse_sentence(
     """Parse a sentence, and return as well what a chat model used for it, or None.
 
     Args:
-        sentence: What the robot should do.
+        sentence: What the robot should do, or the name of a task (see `armwright.generate.suite`).
         model: Chat model for the parser ``chat``, which it selects where no parser is named.
         parser: Name of a parser (see `armwright.language.parser.make_parser`).
 
     Raises:
         UsageError: The sentence asks for something unknown or impossible, or is not valid UTF-8.
-        UnknownNameError: There is no such parser.
+        UnknownNameError: There is no such parser, or no such task.
         ModelError: The chat model gave no usable answer.
     """
+    from armwright.generate.suite import is_task_name, load_task
     from armwright.language.parser import make_parser
 
     check_text("the sentence", sentence)
+    task = load_task(sentence) if is_task_name(sentence) else None
     usual = "embedded" if model is None else "chat"
     chosen = make_parser(usual if parser is None else parser, model=model)
-    parsed = chosen.parse(sentence)
+    parsed = chosen.parse(sentence if task is None else task.sentence)
+    if task is not None:
+        if parsed.parser == "embedded":  # others may read it in another way, and are graded by what they read
+            task.check(parsed)
+        parsed = task.complete(parsed)
     use = getattr(chosen, "last_use", None)
     return parsed, asdict(use) if use is not None else None
 
