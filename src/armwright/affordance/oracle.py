@@ -37,7 +37,9 @@ class OracleAffordance:
             )
         parts = self._parts(cloud.category, query.region)
         mask = np.isin(cloud.part, parts) if parts else np.zeros(len(cloud.points_m), bool)
-        return AffordanceMask(query=query, mask=mask, score=mask.astype(float), model=self.name)
+        return AffordanceMask(
+            query=query, mask=mask, score=mask.astype(float), model=self.name, presence=float(mask.any())
+        )
 
     def _parts(self, category: str, region: RegionName) -> tuple[str, ...]:
         if self._regions is not None:

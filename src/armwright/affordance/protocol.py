@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,42 @@ class ObjectCloud:
 
 @dataclass(frozen=True, eq=False)
 class AffordanceMask:
-    """The per-point answer: ``mask`` (n,) bool, ``score`` (n,) float in [0, 1], and the model that gave it."""
+    """The per-point answer to a query.
+
+    Attributes:
+        query: What was asked.
+        mask: (n,) bool; empty where the region is absent.
+        score: (n,) float in [0, 1].
+        model: Name of the model that gave it.
+        presence: How sure the model is that the object has the region at all, 0 to 1; None where it does not say.
+    """
 
     query: AffordanceQuery
     mask: NDArray[np.bool_]
     score: Array
     model: str
+    presence: float | None = None
+
+    @property
+    def status(self) -> Literal["present", "absent"]:
+        """Say whether the region was found; ``absent`` is an answer, never the nearest other region."""
+        return "present" if bool(self.mask.any()) else "absent"
+
+
+@dataclass(frozen=True, eq=False)
+class PhraseMask:
+    """The per-point answer to a phrase; fields as in `AffordanceMask`."""
+
+    phrase: str
+    mask: NDArray[np.bool_]
+    score: Array
+    model: str
+    presence: float
+
+    @property
+    def status(self) -> Literal["present", "absent"]:
+        """Say whether what the phrase names was found."""
+        return "present" if bool(self.mask.any()) else "absent"
 
 
 @runtime_checkable
@@ -51,3 +82,10 @@ class AffordanceModel(Protocol):
     def name(self) -> str: ...
 
     def predict(self, cloud: ObjectCloud, query: AffordanceQuery) -> AffordanceMask: ...
+
+
+@runtime_checkable
+class OpenVocabularyModel(AffordanceModel, Protocol):
+    """An affordance model that can be asked in words as well."""
+
+    def predict_phrases(self, cloud: ObjectCloud, phrases: Sequence[str]) -> tuple[PhraseMask, ...]: ...

@@ -1,0 +1,97 @@
+"""Write a trained network as two ONNX files: the object is encoded once, each query asks the head.
+
+    python scripts/affordance_export.py WEIGHTS.pt CACHE --model learned --out src/armwright/affordance/data
+
+Says, on the validation draws, how often absent regions fire and present ones are kept for a range of thresholds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from affordance_networks import CorrelationHead, Encoder, QueryHead, words_shape
+from torch import nn
+
+from armwright.affordance.prepare import prepare
+
+OPSET = 17
+
+
+def networks(model: str) -> nn.ModuleDict:
+    """Return an untrained encoder and head."""
+    ours = model == "learned"
+    encoder = Encoder(described=ours, layers=2 if ours else 0)
+    return nn.ModuleDict({"encoder": encoder, "head": QueryHead() if ours else CorrelationHead()})
+
+
+def export(encoder: nn.Module, head: nn.Module, folder: Path, name: str) -> None:
+    """Write ``NAME_encoder.onnx`` and ``NAME_head.onnx``."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(4000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    inputs = {key: torch.from_numpy(value) for key, value in prepare(points * 0.05, points).inputs().items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.onnx.export(
+        encoder,
+        tuple(inputs.values()),
+        str(folder / f"{name}_encoder.onnx"),
+        input_names=list(inputs),
+        output_names=["points", "tokens"],
+        opset_version=OPSET,
+        dynamo=False,
+    )
+    with torch.no_grad():
+        at, tokens = encoder(*inputs.values())
+    words = torch.zeros(2, *words_shape())
+    torch.onnx.export(
+        head,
+        (at, tokens, words, torch.ones(2, words_shape()[0])),
+        str(folder / f"{name}_head.onnx"),
+        input_names=["points", "tokens", "words", "known"],
+        output_names=["logits", "presence"],
+        dynamic_axes={"words": {0: "queries"}, "known": {0: "queries"}},
+        opset_version=OPSET,
+        dynamo=False,
+    )
+
+
+def main() -> None:
+    """Export kept weights and print the thresholds."""
+    from affordance_phrases import Phrases
+    from train_affordance import Samples, answers
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("--model", choices=("learned", "openad"), default="learned")
+    parser.add_argument("--out", type=Path, required=True)
+    chosen = parser.parse_args()
+    both = networks(chosen.model)
+    both.load_state_dict(torch.load(chosen.weights))
+    both.eval()
+    export(both["encoder"], both["head"], chosen.out, chosen.model)
+    validation = Samples(chosen.cache, "validation")
+    validation.look()
+    there, says, iou = [], [], []
+    for batch, logits, presence in answers(both["encoder"], both["head"], validation, Phrases()):
+        asked = batch["asked"] > 0
+        there.append((batch["there"] > 0)[asked])
+        says.append(presence.sigmoid()[asked])
+        target, mask = batch["target"] > 0, logits > 0
+        iou.append(((target & mask).sum(-1) / (target | mask).sum(-1).clamp(min=1))[asked])
+    there, says, iou = torch.cat(there), torch.cat(says), torch.cat(iou)
+    for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        kept = says >= threshold
+        sys.stdout.write(
+            f"present from {threshold}: absent regions that fire {float(kept[~there].float().mean()):.3f}, "
+            f"present ones kept {float(kept[there].float().mean()):.3f}, "
+            f"IoU {float((iou * kept)[there].mean()):.3f}\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from armwright.affordance.labelled.soup import library_soup
+from armwright.affordance.labelled.views import whole_cloud
+from armwright.affordance.prepare import COARSE, FEATURES, MIDDLE, NEIGHBOURS, POINTS, prepare
+from armwright.core.errors import UsageError
+from armwright.core.task import REGIONS
+
+
+def cloud_of(category: str, n: int = 8192):
+    return whole_cloud(library_soup(category, 3), n, rng=np.random.default_rng(0))
+
+
+def feature(ready, name: str) -> np.ndarray:
+    return ready.features[:, FEATURES.index(name)]
+
+
+@pytest.mark.parametrize(("category", "n"), [("mug", 8192), ("cabinet", 8192), ("knife", 300), ("egg", 5)])
+def test_arrays_fit_each_other_for_any_cloud(category: str, n: int) -> None:
+    cloud = cloud_of(category, n)
+    ready = prepare(cloud.points_m, cloud.normals)
+    assert ready.features.shape == (POINTS, len(FEATURES)) and np.isfinite(ready.features).all()
+    assert ready.near_middle.shape == (MIDDLE, NEIGHBOURS) and ready.near_coarse.shape == (COARSE, NEIGHBOURS)
+    assert ready.chosen.max() < n and ready.nearest.shape == (n,) and ready.nearest.max() < POINTS
+    assert ready.up_fine.max() < MIDDLE and ready.up_middle.max() < COARSE
+    np.testing.assert_allclose(ready.weight_fine.sum(1), 1, atol=1e-5)
+    np.testing.assert_allclose(ready.weight_middle.sum(1), 1, atol=1e-5)
+
+
+def test_same_cloud_same_answer() -> None:
+    cloud = cloud_of("kettle")
+    first, second = prepare(cloud.points_m, cloud.normals), prepare(cloud.points_m, cloud.normals)
+    for name in ("features", "chosen", "nearest", "near_middle", "up_fine"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_small_parts_of_large_things_keep_more_points_than_their_share() -> None:
+    cloud = cloud_of("microwave")
+    ready = prepare(cloud.points_m, cloud.normals)
+    own = (cloud.regions >> REGIONS.index("Openable Handle") & 1) > 0
+    assert own[ready.chosen].mean() > 1.5 * own.mean()
+
+
+def test_every_point_is_stood_for_by_one_nearby() -> None:
+    cloud = cloud_of("mug")
+    ready = prepare(cloud.points_m, cloud.normals)
+    away = np.linalg.norm(cloud.points_m[ready.chosen][ready.nearest] - cloud.points_m, axis=1)
+    assert np.percentile(away, 99) < 0.1 * np.ptp(cloud.points_m, axis=0).max()
+
+
+def test_inside_of_a_cup_faces_a_wall_and_its_outside_faces_none() -> None:
+    cloud = cloud_of("cup")
+    ready = prepare(cloud.points_m, cloud.normals)
+    inside = (cloud.regions[ready.chosen] >> REGIONS.index("Containment") & 1) > 0
+    outside = (cloud.regions[ready.chosen] >> REGIONS.index("Graspable Body") & 1) > 0
+    assert np.median(feature(ready, "clear")[inside]) < 1.0
+    assert np.median(feature(ready, "clear")[outside]) == pytest.approx(1.5)
+    assert np.median(feature(ready, "enclosed")[inside]) >= 0.5
+
+
+def test_thickness_of_a_slab_is_read_behind_its_face() -> None:
+    rng = np.random.default_rng(0)
+    xy = rng.uniform(-0.1, 0.1, (4000, 2))
+    z = np.where(rng.random(4000) < 0.5, 0.0, 0.02)
+    normals = np.column_stack([np.zeros((4000, 2)), np.where(z > 0, 1.0, -1.0)])
+    ready = prepare(np.column_stack([xy, z]), normals)
+    assert np.median(feature(ready, "thick")) == pytest.approx(0.02 / 0.2, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("points", "normals"),
+    [
+        (np.zeros((0, 3)), np.zeros((0, 3))),
+        (np.zeros((5, 2)), np.zeros((5, 2))),
+        (np.zeros((5, 3)), np.zeros((4, 3))),
+        (np.full((5, 3), np.nan), np.zeros((5, 3))),
+    ],
+)
+def test_clouds_that_cannot_be_are_refused(points: np.ndarray, normals: np.ndarray) -> None:
+    with pytest.raises(UsageError):
+        prepare(points, normals)
+
+
+def test_points_all_in_one_place_are_an_answer_not_a_crash() -> None:
+    ready = prepare(np.zeros((50, 3)), np.tile([0.0, 0.0, 1.0], (50, 1)))
+    assert np.isfinite(ready.features).all()
