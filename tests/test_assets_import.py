@@ -12,9 +12,11 @@ from armwright.assets.export import link_inertia, link_volume
 from armwright.assets.imported import imported_entries, load_object
 from armwright.assets.importers import import_object
 from armwright.assets.importers.decompose import MAX_HULLS
+from armwright.assets.library import Library
 from armwright.core.errors import CacheError, UsageError
 from asset_files import cube, mug_groups, partnet_folder, write_glb, write_obj
 from assets_measures import compile_object, fidelity
+from test_assets_categories import check_open
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_a_sound_mesh_needs_nothing_but_a_mass(bring, tmp_path):
     report, model = bring(write_obj(tmp_path / "clay_mug.obj", mug_groups()))
     assert report.ok and report.format == "obj" and kinds(report.fixed) == {"mass"}
     check_closed(model)
-    assert model.part_names == ("body", "handle") and model.regions["Graspable Handle"] == ("handle",)
+    assert set(model.part_names) == {"body", "handle", "interior"} and model.regions["Graspable Handle"] == ("handle",)
     assert np.allclose(report.size_m, (0.113, 0.08, 0.09))
     low, high = model.bounds_m
     assert abs(low[2]) < 1e-9 and np.allclose(low[:2] + high[:2], 0)
@@ -239,7 +241,7 @@ float physics:upperLimit = 90
 def test_a_ycb_folder_is_known_by_its_layout(bring, tmp_path):
     write_obj(tmp_path / "025_mug" / "google_16k" / "textured.obj", mug_groups())
     report, model = bring(tmp_path / "025_mug", name="ycb_mug")
-    assert report.ok and report.format == "ycb" and model.part_names == ("body",)
+    assert report.ok and report.format == "ycb" and set(model.part_names) == {"body", "interior"}
     write_obj(tmp_path / "011_plum" / "google_16k" / "textured.obj", [("x", *cube((0, 0, 0), (0.05, 0.05, 0.05)))])
     assert bring(tmp_path / "011_plum")[0].name == "plum"
 
@@ -269,6 +271,17 @@ def test_misuse_is_named(bring, tmp_path):
     (tmp_path / "no.urdf").write_text("<robot")
     with pytest.raises(UsageError, match="not XML"):
         bring(tmp_path / "no.urdf")
+
+
+@pytest.mark.parametrize("category", ["mug", "bowl", "basket", "pan", "vase", "bottle", "banana"])
+def test_hollow_things_stay_hollow(bring, tmp_path, category):
+    link = Library().build(category, instance=2).root
+    report, model = bring(write_obj(tmp_path / "copy.obj", [("all", link.vertices_m, link.faces)]))
+    assert report.ok and len(model.root.hulls) <= 70
+    out, off = fidelity(model.root, n=500)
+    assert np.percentile(out, 95) <= 0.0035 and np.percentile(off, 95) <= 0.002
+    assert bool(model.containers) == (category in ("mug", "bowl", "basket", "pan"))
+    check_open(model)
 
 
 def test_a_damaged_object_is_left_out_of_the_catalogue_and_named_when_asked_for(bring, tmp_path):
@@ -320,4 +333,23 @@ def test_an_imported_object_is_used_by_its_name(tmp_path):
 def test_clouds_of_imported_objects_carry_part_names(bring, tmp_path):
     _, model = bring(write_obj(tmp_path / "clay_mug.obj", mug_groups()))
     cloud = sample_cloud(model, 500, rng=np.random.default_rng(0))
-    assert set(cloud.part) == {"body", "handle"}
+    assert set(cloud.part) == {"body", "handle", "interior"}
+
+
+def test_cavities_and_level_tops_are_found(bring, tmp_path):
+    _, mug = bring(write_obj(tmp_path / "clay_mug.obj", mug_groups()))
+    check_open(mug)
+    (inside,) = mug.containers
+    assert inside.floor_z_m == pytest.approx(0.006, abs=1e-4) and inside.rim_z_m == pytest.approx(0.09, abs=1e-4)
+    # The mug lies about the middle of body and handle; its bore is 70 mm square.
+    assert np.allclose(inside.center_m[:2], (-0.0165, 0), atol=0.003) and 0.028 < min(inside.half_extents_m) < 0.035
+    assert mug.regions["Containment"] == ("interior",) and not mug.supports
+    entries, _ = imported_entries(tmp_path / "library")
+    assert entries["clay_mug"].receives_in and not entries["clay_mug"].receives_on
+    _, block = bring(write_obj(tmp_path / "block.obj", [("b", *cube((0, 0, 0), (0.1, 0.06, 0.05)))]))
+    check_open(block)
+    (top,) = block.supports
+    assert top.pose_object_surface.position_m[2] == pytest.approx(0.05) and not block.containers
+    assert np.allclose(top.half_extents_m, (0.047, 0.027), atol=0.002)
+    entries, _ = imported_entries(tmp_path / "library")
+    assert entries["block"].receives_on and not entries["block"].receives_in

@@ -49,6 +49,8 @@ def imported_entries(folder: Path | None = None) -> tuple[dict[str, CategoryInfo
                 size_m=tuple(entry["size_m"]),
                 colours=tuple(entry["colours"]),
                 static=entry["static"],
+                receives_in=bool(record["containers"]),
+                receives_on=bool(record["supports"]),
                 fits_in_hand=entry["fits_in_hand"],
                 extra=entry["extra"],
             )
@@ -106,6 +108,27 @@ def save_object(model: ObjectModel, entry: CategoryInfo, target: Path) -> None:
         "params": dict(model.params),
         "friction": model.friction,
         "rolling_m": model.rolling_m,
+        "containers": [
+            {
+                "part": c.part,
+                "center_m": c.center_m.tolist(),
+                "floor_z_m": c.floor_z_m,
+                "rim_z_m": c.rim_z_m,
+                "half_extents_m": list(c.half_extents_m),
+                "link": c.link,
+            }
+            for c in model.containers
+        ],
+        "supports": [
+            {
+                "name": s.name,
+                "position_m": s.pose_object_surface.position_m.tolist(),
+                "half_extents_m": list(s.half_extents_m),
+                "clearance_m": s.clearance_m,
+                "link": s.link,
+            }
+            for s in model.supports
+        ],
         "links": links,
     }
     try:
@@ -130,7 +153,8 @@ def load_object(name: str, attributes: Mapping[str, str], folder: Path | None = 
     Raises:
         CacheError: Its folder is damaged.
     """
-    from armwright.assets.model import JointModel, LinkModel, ObjectModel
+    from armwright.assets.model import Container, JointModel, LinkModel, ObjectModel, SupportSurface
+    from armwright.core.pose import Pose
 
     root = (folder or library_folder()) / name
     try:
@@ -173,6 +197,27 @@ def load_object(name: str, attributes: Mapping[str, str], folder: Path | None = 
             params=record["params"],
             friction=record["friction"],
             rolling_m=record["rolling_m"],
+            containers=tuple(
+                Container(
+                    c["part"],
+                    np.array(c["center_m"]),
+                    c["floor_z_m"],
+                    c["rim_z_m"],
+                    tuple(c["half_extents_m"]),
+                    link=c["link"],
+                )
+                for c in record["containers"]
+            ),
+            supports=tuple(
+                SupportSurface(
+                    s["name"],
+                    Pose(np.array(s["position_m"])),
+                    tuple(s["half_extents_m"]),
+                    s["clearance_m"],
+                    link=s["link"],
+                )
+                for s in record["supports"]
+            ),
             static=record["entry"]["static"],
         )
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -88,6 +88,8 @@ def _entry(model: ObjectModel, name: str, words: tuple[str, ...]) -> CategoryInf
         size_m=(float(size[0]), float(size[1]), float(size[2])),
         colours=("grey",),
         static=model.static,
+        receives_in=bool(model.containers),
+        receives_on=bool(model.supports),
         fits_in_hand=not model.static and float(size.min()) < GRIPPER_M,
         extra={"imported": "yes"},
     )

@@ -7,23 +7,28 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from armwright.assets.importers.decompose import MAX_HULLS, at_least_thick, convex_pieces
 from armwright.assets.importers.mend import Shell, closed_shells
 from armwright.assets.importers.raw import GREY, RawLink, RawObject
 from armwright.assets.importers.regions import guess_regions
 from armwright.assets.importers.report import Notes
-from armwright.assets.model import JointModel, LinkModel, ObjectModel
+from armwright.assets.importers.surfaces import Cavity, find_cavity, find_support, hulls_fill
+from armwright.assets.model import Container, JointModel, LinkModel, ObjectModel, SupportSurface
 from armwright.core.pose import Array
 
 UnitName = Literal["auto", "m", "cm", "mm", "in"]
 UNITS_M: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
 SMALLEST_M, LARGEST_M = 0.008, 2.5
 _USUAL_M = (0.02, 1.2)
-_FILL_KG_M3 = 500.0
-"""Mean density of household things, hollow ones filled with air."""
+_FILL_KG_M3 = 900.0
+"""Mean density of what household things are made of."""
 _HEAVIEST_KG = 60.0
 _MOST_FACES = 60_000
+INTERIOR = "interior"
+"""Name of the part that lines a cavity."""
 _Y_UP = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
 
 
@@ -102,8 +107,8 @@ def _placed(raw: RawObject, scale: float, notes: Notes) -> tuple[RawLink, ...]:
     )
 
 
-def _hulls(link: RawLink, shells: tuple[Shell, ...], notes: Notes) -> tuple[Array, ...]:
-    """Return the collision hulls of a link."""
+def _hulls(link: RawLink, shells: tuple[Shell, ...], notes: Notes, inside: Cavity | None) -> tuple[Array, ...]:
+    """Return the collision hulls of a link; ``inside`` is the cavity that they must leave free."""
     if link.collision:
         hulls = [piece for piece in link.collision if len(piece) >= 4]
     else:
@@ -112,7 +117,11 @@ def _hulls(link: RawLink, shells: tuple[Shell, ...], notes: Notes) -> tuple[Arra
         share = np.array(size) / sum(size)
         hulls = []
         for shell, part in zip(shells, share, strict=True):
-            hulls += convex_pieces(shell, most=max(1, round(MAX_HULLS * float(part))))
+            most = max(1, round(MAX_HULLS * float(part)))
+            if inside is None:
+                hulls += convex_pieces(shell, most=most)
+            else:
+                hulls += convex_pieces(shell, most=most, center_m=inside.axis_m, floor_z_m=inside.floor_z_m)
     done, thin = [], 0
     for hull in hulls:
         thick, was_thin = at_least_thick(hull)
@@ -125,7 +134,8 @@ def _hulls(link: RawLink, shells: tuple[Shell, ...], notes: Notes) -> tuple[Arra
     return tuple(done)
 
 
-def _link(link: RawLink, notes: Notes, mass_kg: float | None) -> LinkModel | None:
+def _link(link: RawLink, notes: Notes, mass_kg: float | None) -> tuple[LinkModel, Container | None] | None:
+    """Return a finished link, with its cavity if it is the root and has one; None where it has no faces."""
     shells = closed_shells(link.mesh, notes, where=link.name)
     if not shells:
         return None
@@ -138,25 +148,38 @@ def _link(link: RawLink, notes: Notes, mass_kg: float | None) -> LinkModel | Non
         return None
     names = tuple(dict.fromkeys(str(name) for name in part))
     index = {name: k for k, name in enumerate(names)}
-    mass = link.mass_kg if link.mass_kg else mass_kg
-    hulls = _hulls(link, shells, notes)
-    if mass is None:
-        filled = sum(float(np.prod(np.ptp(hull, axis=0))) for hull in hulls)
-        mass = float(np.clip(0.6 * _FILL_KG_M3 * filled, 0.005, _HEAVIEST_KG))
-        notes.fix("mass", link.name, f"the file gives none; {mass:.3f} kg assumed from its size.")
-    return LinkModel(
+    made = LinkModel(
         name=link.name,
         vertices_m=vertices,
         faces=np.ascontiguousarray(faces, dtype=np.int32),
         part_names=names,
         face_part=np.array([index[str(name)] for name in part], dtype=np.int32),
         part_rgba={name: link.mesh.colours.get(name, GREY) for name in names},
-        hulls=hulls,
-        hull_part=tuple(_part_at(hull, vertices, faces, part) for hull in hulls),
-        mass_kg=mass,
+        hulls=(),
+        hull_part=(),
+        mass_kg=1.0,
         parent=link.parent,
         joint=link.joint,
     )
+    cavity = find_cavity(made) if link.parent is None else None
+    hulls = _hulls(link, shells, notes, cavity)
+    mass = link.mass_kg if link.mass_kg else mass_kg
+    if mass is None:
+        filled = sum(float(ConvexHull(hull, qhull_options="QJ").volume) for hull in hulls)
+        mass = float(np.clip(_FILL_KG_M3 * filled, 0.005, _HEAVIEST_KG))
+        notes.fix("mass", link.name, f"the file gives none; {mass:.3f} kg assumed from its volume.")
+    made = replace(
+        made,
+        hulls=hulls,
+        hull_part=tuple(_part_at(hull, vertices, faces, part) for hull in hulls),
+        mass_kg=mass,
+    )
+    if cavity is None or cavity.container is None:
+        return made, None
+    if hulls_fill(made, cavity.container):
+        notes.fix("collision", link.name, "its collision hulls reach into its cavity: nothing can be put in it.")
+        return made, None
+    return _lined(made, cavity.lining), cavity.container
 
 
 def _part_at(hull: Array, vertices: Array, faces: Array, part: Array) -> str:
@@ -189,6 +212,7 @@ def convert(
     if scale is None:
         return None
     links: list[LinkModel] = []
+    inside: Container | None = None
     gone: dict[str, str | None] = {}
     for link in _placed(raw, scale, notes):
         parent = link.parent
@@ -199,7 +223,8 @@ def convert(
             gone[link.name] = parent
             notes.fix("content", link.name, "the link has no faces and was left out.")
         else:
-            links.append(made)
+            links.append(made[0])
+            inside = inside or made[1]
     if not links or notes.refused:
         if not links:
             notes.refuse("content", "", "no link has any faces.")
@@ -207,14 +232,42 @@ def convert(
     if links[0].parent is not None or any(link.parent is None for link in links[1:]):
         notes.refuse("content", "", "its root link has no geometry; nothing to hang the others on.")
         return None
+    containers = () if inside is None else (inside,)
+    supports: tuple[SupportSurface, ...] = ()
+    support = find_support(links[0])
+    # A floor inside, or the bottom of a vessel that is too curved to count, is nothing to stand on.
+    if support is not None and inside is None:
+        supports = (support,)
     total = sum(link.mass_kg for link in links)
     moving = {link.name for link in links if link.joint is not None}
     parts = {part: link.name in moving for link in links for part in link.part_names}
+    regions = guess_regions(parts)
+    if containers:
+        regions.setdefault("Pour In", (INTERIOR,))
     return ObjectModel(
         category=name,
         links=tuple(links),
         attributes={},
-        regions=guess_regions(parts),
+        regions=regions,
         params={"scale": scale},
+        containers=containers,
+        supports=supports,
         static=fixed if fixed is not None else bool(moving) or total > 8.0,
+    )
+
+
+def _lined(link: LinkModel, lining: NDArray[np.bool_]) -> LinkModel:
+    """Return a link whose faces in its cavity are a part of their own."""
+    part = np.array(link.part_names, dtype=object)[link.face_part]
+    usual = str(part[lining][0]) if lining.any() else link.part_names[0]
+    part[lining] = INTERIOR
+    names = tuple(dict.fromkeys(str(name) for name in part))
+    colours = {**link.part_rgba, INTERIOR: link.part_rgba[usual]}
+    index = {name: k for k, name in enumerate(names)}
+    return replace(
+        link,
+        part_names=names,
+        face_part=np.array([index[str(name)] for name in part], dtype=np.int32),
+        part_rgba={name: colours[name] for name in names},
+        hull_part=tuple(name if name in names else names[0] for name in link.hull_part),
     )
