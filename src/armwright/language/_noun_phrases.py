@@ -327,7 +327,10 @@ class NounPhraseReader:
             return phrase, at, []
         joined = at < len(words) and at > start and words[at] in (",", "and")
         if words[at - 1] == "orange" and len(draft.attributes) == 1 and draft.article and not joined:
-            return NounPhrase("unknown", "orange", tokens=(start, at)), at, []
+            # With no noun behind it, the colour is the fruit.
+            phrase = NounPhrase("object", "orange", "mandarin", count=draft.count, definite=draft.definite)
+            phrase.other, phrase.tokens = draft.other, (start, at)
+            return phrase, at, []
         if draft.attributes and (draft.article or joined):
             phrase = NounPhrase("one", words[at - 1], attributes=draft.attributes, count=draft.count)
             phrase.other, phrase.tokens = draft.other, (start, at)
