@@ -21,7 +21,7 @@ from armwright.skills.trace import trace_poses
 # The wall must slope outwards by this in the end: grains slide down a smooth wall at half of it.
 DRAIN_SLOPE_RAD = np.deg2rad(32.0)
 # A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
-WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(105.0))
+WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(95.0))
 TILTS = 12
 # A stream no wider than this share of the opening's diameter goes in.
 STREAM_SHARE = 0.6
@@ -133,9 +133,9 @@ def lips_of(cloud: ObjectCloud, mask: AffordanceMask, up_object: Array) -> list[
         reach = float(np.quantile(along[top], 0.8))
         point = middle + reach * outward
         point = point + (float(height[side].max()) - float(point @ up_object)) * up_object
-        spread = flat[(along > along.max() - STREAM_DEPTH_M) & (height > height[side].max() - 0.006)]
-        width = float(np.ptp(spread @ np.array([-np.sin(angle), np.cos(angle)])))
-        lips.append(Lip(point, outward, width))
+        upper = height > height[side].max() - 0.006
+        spread = flat[upper & (along > along[upper].max() - STREAM_DEPTH_M)]
+        lips.append(Lip(point, outward, float(np.ptp(spread @ np.array([-np.sin(angle), np.cos(angle)])))))
     return lips
 
 
