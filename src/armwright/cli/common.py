@@ -37,6 +37,21 @@ ParserOption = Annotated[
     ),
 ]
 
+RandomiseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--randomise",
+        help="Axes to randomise, all others being fixed: pose, texture, lighting, background, noise, or none; or a "
+        "YAML file of ranges. Without it poses are drawn and pictures look plain.",
+    ),
+]
+TexturesOption = Annotated[
+    Path | None, typer.Option("--textures", help="Folder of pictures for textures and backgrounds, beside patterns.")
+]
+SplatOption = Annotated[
+    list[Path] | None, typer.Option("--splat", help="Gaussian field (.ply, .splat) as background; may be repeated.")
+]
+
 
 def slug(text: str, *, limit: int = 40) -> str:
     """Turn a sentence into the tail of a folder's name."""

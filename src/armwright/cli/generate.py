@@ -11,8 +11,11 @@ from armwright.cli.common import (
     ModelOption,
     OutOption,
     ParserOption,
+    RandomiseOption,
     RobotOption,
     SeedOption,
+    SplatOption,
+    TexturesOption,
     check_count,
     default_out,
     emit_json,
@@ -34,11 +37,15 @@ def generate(
     affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
     model: ModelOption = None,
     parser: ParserOption = None,
+    randomise: RandomiseOption = None,
+    textures: TexturesOption = None,
+    splat: SplatOption = None,
     engine: Annotated[str, typer.Option("--engine", help="Compute engine: local.")] = "local",
     json: JsonOption = False,
 ) -> None:
     """Collect demonstrations into a LeRobot v3 dataset."""
     from armwright.generate.engine import GenerateRequest, generate_dataset
+    from armwright.generate.randomising import RandomiseOptions, read_randomising
 
     check_count("-n", n)
     check_count("--workers", workers, low=0, high=256)
@@ -55,6 +62,7 @@ def generate(
         model=model,
         parser=parser,
         engine=engine,
+        randomise=read_randomising(RandomiseOptions(randomise, textures, splat or ())),
     )
     with progress("episodes", n, quiet=json) as update:
         record = generate_dataset(request, folder, resume=resume, update=update)

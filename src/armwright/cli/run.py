@@ -11,8 +11,11 @@ from armwright.cli.common import (
     ModelOption,
     OutOption,
     ParserOption,
+    RandomiseOption,
     RobotOption,
     SeedOption,
+    SplatOption,
+    TexturesOption,
     default_out,
     emit_json,
     say,
@@ -28,12 +31,16 @@ def run(
     affordance: Annotated[str, typer.Option("--affordance", help="Affordance model.")] = "oracle",
     model: ModelOption = None,
     parser: ParserOption = None,
+    randomise: RandomiseOption = None,
+    textures: TexturesOption = None,
+    splat: SplatOption = None,
     images: Annotated[
         bool, typer.Option("--images/--no-images", help="Render cameras, video and dataset images.")
     ] = True,
     json: JsonOption = False,
 ) -> None:
     """Build a scene from a sentence, do it with a simulated arm, grade it, and write report, video and dataset."""
+    from armwright.generate.randomising import RandomiseOptions, read_randomising
     from armwright.generate.run import RunRequest, run_once
 
     folder = out or default_out(sentence)
@@ -46,6 +53,7 @@ def run(
         model=model,
         parser=parser,
         images=images,
+        randomise=read_randomising(RandomiseOptions(randomise, textures, splat or ())),
     )
     record = run_once(request, folder, progress=lambda text: say(text, quiet=json))
     if json:

@@ -40,7 +40,7 @@ PARSED = "parsed.json"
 
 @dataclass(frozen=True)
 class GenerateRequest:
-    """What to generate."""
+    """What to generate; ``randomise`` is JSON from `armwright.generate.randomising.read_randomising`."""
 
     sentence: str
     episodes: int
@@ -53,14 +53,16 @@ class GenerateRequest:
     model: str | None = None
     parser: str | None = None
     engine: str = "local"
+    randomise: dict[str, Any] | None = None
 
     def identity(self) -> dict[str, Any]:
         """Return what must not change when a run goes on; the number of episodes and workers may."""
         value = asdict(self)
         for name in ("episodes", "workers", "engine"):
             value.pop(name)
-        if self.parser is None:  # the usual one; journals from before it could be chosen do not name it
-            value.pop("parser")
+        for name in ("parser", "randomise"):  # journals from before these could be chosen do not name them
+            if value[name] is None:
+                value.pop(name)
         return value
 
 
@@ -232,15 +234,19 @@ def _add(writer: Any, task: _Task, data: Any) -> None:
 def _work(task: _Task) -> dict[str, Any]:
     """Run one episode in a worker; a success is on disk when this returns."""
     from armwright.generate.episode import EpisodeRequest, run_episode
+    from armwright.generate.randomising import Randomising
     from armwright.generate.record import episode_data
 
     request = task.request
+    ranges = None if request.randomise is None else Randomising.model_validate(request.randomise)
     writer = _writer(request, task.folder)
     entry: dict[str, Any] = {"seed": task.seed, "ok": False, "failed": None, "wall_s": 0.0, "sim_s": 0.0}
     if writer.has(task.seed, task.parsed.sentence):  # written before a kill, but not in the journal
         return entry | {"ok": True}
     session = _session(request.robot)
-    wanted = EpisodeRequest(task.parsed, task.seed, grasps=request.grasps, affordance=request.affordance)
+    wanted = EpisodeRequest(
+        task.parsed, task.seed, grasps=request.grasps, affordance=request.affordance, randomise=ranges
+    )
     started = time.perf_counter()
     try:
         with watchdog():

@@ -10,10 +10,12 @@ import numpy as np
 
 from armwright.affordance.registry import affordance_model
 from armwright.assets.placement import TableBounds
+from armwright.assets.randomise import Looks
 from armwright.assets.scene import ParsedTask, PoseSpec, SceneSpec
 from armwright.control.protocols import StageReport
 from armwright.core.errors import ArmwrightError, SceneError, UsageError
 from armwright.core.seeds import int_seed, rng_for
+from armwright.generate.randomising import Randomising
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace, solve_scene
 from armwright.grasping.sources import grasp_source
@@ -49,6 +51,7 @@ class EpisodeRequest:
     affordance: str = "oracle"
     skills: SkillOptions = field(default_factory=SkillOptions)
     workspace: Workspace | None = None
+    randomise: Randomising | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,7 @@ class Episode:
         draws, rejected: From solving the scene.
         timing: Where the computing time went [s].
         wall_s, sim_s: Duration.
+        looks: How its pictures look; None is the plain look.
     """
 
     request: EpisodeRequest
@@ -82,6 +86,7 @@ class Episode:
     timing: dict[str, float]
     wall_s: float
     sim_s: float
+    looks: Looks | None = None
 
     @property
     def world(self) -> World:
@@ -137,12 +142,16 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         SceneError: No scene could be solved for the sentence and this seed, or none came to rest.
     """
     started = time.perf_counter()
+    if request.randomise is not None:
+        request = replace(request, parsed=request.randomise.windowed(request.parsed))
     session.begin_episode()
     timing: dict[str, float] = {}
     space = request.workspace or Workspace.of(session.robot.spec)
     session.planner.seed = int_seed(request.seed, "planner")
     session.planner.detach()
     solved, world, draws, rejected = _settled_world(session, request, space, timing)
+    looks = request.randomise.looks(solved.scene, request.seed) if request.randomise is not None else None
+    world.dress(looks)
     ctx = SkillContext(
         arm=world.arm,
         clock=world.clock,
@@ -196,6 +205,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         timing=timing,
         wall_s=time.perf_counter() - started,
         sim_s=world.clock.now_s - began,
+        looks=looks,
     )
 
 

@@ -60,6 +60,7 @@ def episode_data(session: Session, episode: Episode, *, images: bool) -> Episode
             "scene_source": "oracle",
             "rejected_draws": episode.rejected,
             "draws": episode.draws,
+            "looks": None if episode.looks is None else episode.looks.model_dump(mode="json", by_alias=True),
         },
     )
 

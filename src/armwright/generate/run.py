@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import SceneError, UsageError
@@ -14,6 +15,7 @@ from armwright.generate.episode import Episode, EpisodeRequest, run_episode
 from armwright.generate.inputs import check_out, check_text, claimed, held
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence, parsed_record
+from armwright.generate.randomising import Randomising
 from armwright.generate.record import CAMERAS, FPS, dataset_schema, episode_data
 from armwright.generate.session import Session
 from armwright.recording.lerobot import DatasetWriter
@@ -28,7 +30,7 @@ _PARSED = ("objects", "relations", "primitives", "queries", "not_understood", "a
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to run."""
+    """What to run; ``randomise`` is JSON from `armwright.generate.randomising.read_randomising`."""
 
     sentence: str
     robot: str = "franka"
@@ -38,6 +40,7 @@ class RunRequest:
     model: str | None = None
     parser: str | None = None
     images: bool = True
+    randomise: dict[str, Any] | None = None
 
 
 def run_once(request: RunRequest, out: Path, *, progress: Callable[[str], None] = lambda text: None) -> ResultRecord:
@@ -87,7 +90,10 @@ def _run(
     started: float,
 ) -> ResultRecord:
     session = Session.open(request.robot, progress=progress)
-    wanted = EpisodeRequest(parsed, request.seed, grasps=request.grasps, affordance=request.affordance)
+    ranges = None if request.randomise is None else Randomising.model_validate(request.randomise)
+    wanted = EpisodeRequest(
+        parsed, request.seed, grasps=request.grasps, affordance=request.affordance, randomise=ranges
+    )
     try:
         episode = run_episode(session, wanted)
     except SceneError as error:
@@ -145,6 +151,7 @@ def _record(
             "compliance_shares": dict(episode.graded.shares),
             "touched": list(episode.graded.touched),
             "draws": episode.draws,
+            "looks": None if episode.looks is None else episode.looks.model_dump(mode="json", by_alias=True),
             "rejected_draws": episode.rejected,
         },
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,12 +145,14 @@ def build_model(
     pose_world_base: Pose | None = None,
     table: TableShape | None = None,
     options: PhysicsOptions | None = None,
+    decorate: Callable[[Any], None] | None = None,
 ) -> BuiltScene:
     """Compile table, arm and objects into one model; every object still stands at the origin.
 
     Links become bodies named ``id`` (root) or ``id/link``, parts become visual geoms of group 2, hulls become
     collision geoms of group 3. Static objects are welded to the world; a world moves them by writing their body's pose
     into its own copy of the model. They are not mocap bodies, since those keep whatever rests on them awake.
+    ``decorate`` may add to the ``MjSpec`` what changes neither bodies nor joints, such as textures.
 
     Raises:
         UsageError: An id is used twice, is reserved, or has no model.
@@ -172,6 +174,8 @@ def build_model(
     for node in scene.objects:
         if node.contents is not None:
             add_contents(spec, node.id, objects[node.id], node.contents, solref_s=options.solref_s)
+    if decorate is not None:
+        decorate(spec)
     model = spec.compile()
     return _index(model, scene, objects, robot, base)
 

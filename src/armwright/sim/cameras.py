@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armwright.core.camera import CameraModel, RgbdFrame
 from armwright.core.settings import RendererName
+from armwright.sim.looks import Appearance
 from armwright.sim.physics import Physics, Sample
 from armwright.sim.render import RenderedFrame, Renderer, camera_model
 
@@ -75,6 +76,11 @@ class SimulatedCamera:
         self._mount = mount
         self._width, self._height = width, height
         self._backend, self._shadows, self._samples = backend, shadows, samples
+        self._appearance: Appearance | None = None
+
+    def dress(self, appearance: Appearance | None) -> None:
+        """Draw with an episode's looks from now on; None is the plain look."""
+        self._appearance = appearance
 
     @property
     def name(self) -> str:
@@ -116,10 +122,7 @@ class SimulatedCamera:
         camera = CameraModel(
             width, height, own.fx * scale, own.fy * scale, width / 2, height / 2, own.pose_world_camera
         )
-        renderer = RENDERERS.get(
-            self._physics.built.model, width=width, height=height, backend=self._backend, shadows=True, samples=4
-        )
-        drawn = renderer.render(data, camera, rgb=True)
+        drawn = self._drawn(data, camera, shadows=True, samples=4)
         assert drawn.rgb is not None
         return drawn.rgb
 
@@ -137,15 +140,50 @@ class SimulatedCamera:
         return RgbdFrame(drawn.rgb, meters, drawn.camera, float(data.time))
 
     def _draw(self, data: Any, *, rgb: bool, depth: bool, segmentation: bool) -> RenderedFrame:
-        renderer = RENDERERS.get(
-            self._physics.built.model,
-            width=self._width,
-            height=self._height,
-            backend=self._backend,
+        return self._drawn(
+            data,
+            self._pinhole(data),
             shadows=self._shadows,
             samples=self._samples,
+            rgb=rgb,
+            depth=depth,
+            segmentation=segmentation,
         )
-        return renderer.render(data, self._pinhole(data), rgb=rgb, depth=depth, segmentation=segmentation)
+
+    def _drawn(
+        self,
+        data: Any,
+        camera: CameraModel,
+        *,
+        shadows: bool,
+        samples: int,
+        rgb: bool = True,
+        depth: bool = False,
+        segmentation: bool = False,
+    ) -> RenderedFrame:
+        def renderer(model: Any) -> Renderer:
+            return RENDERERS.get(
+                model,
+                width=camera.width,
+                height=camera.height,
+                backend=self._backend,
+                shadows=shadows,
+                samples=samples,
+            )
+
+        if self._appearance is None:
+            plain = renderer(self._physics.built.model)
+            return plain.render(data, camera, rgb=rgb, depth=depth, segmentation=segmentation)
+        return self._appearance.draw(
+            self._name,
+            camera,
+            model=self._physics.built.model,
+            data=data,
+            renderer=renderer,
+            rgb=rgb,
+            depth=depth,
+            segmentation=segmentation,
+        )
 
     def _pinhole(self, data: Any) -> CameraModel:
         if isinstance(self._mount, str):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armwright.assets.model import ObjectModel
+from armwright.assets.randomise import Looks
 from armwright.assets.scene import SceneSpec
 from armwright.core.camera import CameraModel
 from armwright.core.errors import UsageError
@@ -21,6 +22,8 @@ from armwright.sim._stage import TableShape
 from armwright.sim.arm import ArmOptions, SimulatedArm
 from armwright.sim.build import ARM_PREFIX, MODELS, BuiltScene, PhysicsOptions, model_digest
 from armwright.sim.cameras import SimulatedCamera
+from armwright.sim.dress import Wardrobe
+from armwright.sim.looks import Appearance
 from armwright.sim.physics import Physics, PhysicsState, Sample
 from armwright.sim.truth import WorldTruth
 
@@ -139,6 +142,7 @@ class World:
         self._truth = WorldTruth(self._physics, self.arm.map)
         self.cameras: Mapping[str, SimulatedCamera] = self._cameras(place)
         self.scene = scene
+        self._wardrobe = Wardrobe(built, scene, table=self.table, options=self.options.physics)
         self.reset(scene)
 
     @property
@@ -169,7 +173,25 @@ class World:
         self._physics.reset(scene)
         self.arm.go_home()
         self.scene = scene
+        self.dress(None)
         self._physics.sample()
+
+    def dress(self, looks: Looks | None) -> None:
+        """Let the cameras draw with an episode's looks until the next reset; what is simulated stays as it is.
+
+        Raises:
+            UsageError: A file that the looks name is gone or has changed.
+        """
+        appearance = None
+        if looks is not None:
+            appearance = Appearance(
+                looks,
+                owners=self.built.body_object,
+                wardrobe=self._wardrobe,
+                pose_world_base=self.arm.pose_world_base,
+            )
+        for camera in self.cameras.values():
+            camera.dress(appearance)
 
     def fits(self, scene: SceneSpec, objects: Mapping[str, ObjectModel]) -> bool:
         """Say whether `reset` can take this scene: the same ids with the same instances."""
