@@ -14,6 +14,8 @@ from armwright.core.pose import Array, Pose
 
 # A push shorter than the tolerance that it is judged with asks for nothing.
 SHORTEST_SHIFT_M = 0.06
+# Half a finger's depth behind an object, and the height of the pads over the table.
+HAND_M, HAND_Z_M = 0.02, 0.04
 
 
 def shifts(
@@ -37,3 +39,12 @@ def shifts(
     low, high = model.bounds_m
     height = float(pose.transform(0.5 * (low + high))[2])
     return [(swept_shift(model, pose, goal), np.array([*goal, height]))]
+
+
+def behind(object_id: str, parsed: ParsedTask, own: Footprint, goal_m: Array) -> Array:
+    """Return where the hand has to be to begin the object's push, (3,): low, behind it. A pull begins at its middle."""
+    pull = any(p.object == object_id and p.name == "pull" for p in parsed.primitives)
+    way = goal_m[:2] - own.center_m
+    way = way / max(float(np.linalg.norm(way)), 1e-9)
+    back = 0.0 if pull else float(((own.outline_m - own.center_m) @ -way).max()) + HAND_M
+    return np.array([*(own.center_m - back * way), own.z_m[0] + HAND_Z_M])

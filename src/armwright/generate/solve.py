@@ -18,7 +18,7 @@ from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpe
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
-from armwright.generate.shifts import SHORTEST_SHIFT_M, shifts
+from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts
 from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
 from armwright.robots.spec import RobotSpec
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -346,6 +346,8 @@ def _refuse(
             return "there already"
         if not bool(reach(goal[None])[0]):
             return "the goal is out of reach"
+        if not bool(reach(behind(node.id, parsed, mine, goal)[None])[0]):
+            return "the hand cannot get behind it"
         mine = swept
     relations = _relations_of(node.id, parsed)
     if not all(_holds(relation, pose, models, poses) for relation in relations[1:]):

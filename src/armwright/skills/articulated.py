@@ -20,9 +20,10 @@ from armwright.skills.rank import evaluate, known_opening
 from armwright.skills.swing import arc_path, can_leave, carry, follow_arc
 
 # Shares of the travel: what opening aims at, what it must be able to reach to begin, and what it must have done.
-OPEN_AIM = 0.9
+OPEN_AIM = 0.8
 OPEN_ENOUGH = 0.68
 OPENED = 0.62
+SHUT_ENOUGH = 0.01
 # Grasps whose arcs are traced before the search ends; the widest of the first few that work is taken.
 ARCS = 60
 ARCS_KEPT = 4
@@ -46,6 +47,14 @@ class _Pull:
     reached: float
 
 
+@dataclass(frozen=True)
+class _Aims:
+    """Joint values that an arc should lead to, and that it must at least lead to."""
+
+    goal: float
+    enough: float
+
+
 def open_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | None = None) -> StageReport:
     """Pull a drawer or door open by its handle.
 
@@ -67,7 +76,7 @@ def open_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | No
             return StageReport(name, True, "done", "it is open already")
         why = ""
         for leaf in chosen:
-            found = _find_pull(ctx, query, leaf, cloud)
+            found = _find_pull(ctx, query, leaf, cloud, _Aims(leaf.value_at(OPEN_AIM), leaf.value_at(OPEN_ENOUGH)))
             if isinstance(found, str):
                 why = why or f"{leaf.link.name}: {found}"
                 continue
@@ -85,7 +94,14 @@ def open_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | No
     return StageReport(name, False, "open_failed", "; ".join(tried))
 
 
-def _find_pull(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCloud) -> _Pull | str:
+def swing_by_handle(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCloud) -> StageReport | str:
+    """Swing a leaf shut with its handle in the hand; or say why no grasp lets that be done."""
+    aims = _Aims(leaf.joint.range[0], leaf.value_at(SHUT_ENOUGH))
+    found = _find_pull(ctx, query, leaf, cloud, aims)
+    return found if isinstance(found, str) else _pull(ctx, leaf, cloud, found)
+
+
+def _find_pull(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCloud, aims: _Aims) -> _Pull | str:
     """Choose a grasp of the handle from which the arm can follow the whole arc; or say why there is none."""
     stand = ctx.scene.pose_world(leaf.object_id)
     close = ctx.scene.close_up(leaf.object_id, cloud.points_m[leaf.region].mean(0), LOOK_M)
@@ -109,7 +125,7 @@ def _find_pull(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: Obj
         trace.evaluation = evaluate(ctx, trace, stand, world=world_with_target(ctx, leaf))
         ctx.traces.append(trace)
         started = time.perf_counter()
-        best, traced = _widest(ctx, trace, leaf, cloud)
+        best, traced = _farthest(ctx, trace, leaf, cloud, aims)
         ctx.add_time("trace arcs", time.perf_counter() - started)
         if best is not None:
             trace.chosen = best.index
@@ -119,7 +135,9 @@ def _find_pull(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: Obj
     return why
 
 
-def _widest(ctx: SkillContext, trace: GraspTrace, leaf: Leaf, cloud: ObjectCloud) -> tuple[_Pull | None, int]:
+def _farthest(
+    ctx: SkillContext, trace: GraspTrace, leaf: Leaf, cloud: ObjectCloud, aims: _Aims
+) -> tuple[_Pull | None, int]:
     evaluation = trace.evaluation
     assert evaluation is not None
     reached = [int(i) for i in np.flatnonzero(evaluation.score > 0)]
@@ -130,15 +148,16 @@ def _widest(ctx: SkillContext, trace: GraspTrace, leaf: Leaf, cloud: ObjectCloud
         pose_base_tool = Pose.from_matrix(ctx.planner.fk(q[None])[0])
         ctx.planner.set_opening(known_opening(candidate.width_m, ctx.gripper.opening_m[1]))
         carry(ctx, leaf, cloud, pose_base_tool)
-        path, values = arc_path(ctx, leaf, q, pose_base_tool, leaf.value_at(OPEN_AIM))
+        path, values = arc_path(ctx, leaf, q, pose_base_tool, aims.goal)
         value = float(values[-1])
-        if value < leaf.value_at(OPEN_ENOUGH) or not can_leave(ctx, leaf, path[-1], candidate.width_m + RELEASE_M):
+        short = abs(value - aims.goal) > abs(aims.enough - aims.goal) + 1e-9
+        if short or not can_leave(ctx, leaf, path[-1], candidate.width_m + RELEASE_M):
             continue
         found.append(_Pull(i, candidate.opening_m, evaluation.path_rad[i], evaluation.approach_rad[i], path, value))
-        if len(found) >= ARCS_KEPT or value >= leaf.value_at(OPEN_AIM) - 1e-6:
+        if len(found) >= ARCS_KEPT or abs(value - aims.goal) < 1e-6:
             break
     ctx.planner.detach()
-    return max(found, key=lambda p: p.reached, default=None), len(reached)
+    return min(found, key=lambda p: abs(p.reached - aims.goal), default=None), len(reached)
 
 
 def _pull(ctx: SkillContext, leaf: Leaf, cloud: ObjectCloud, pull: _Pull) -> StageReport:

@@ -8,6 +8,7 @@ from armwright.control.protocols import StageReport
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.skills.articulated import open_part
 from armwright.skills.context import SkillContext
+from armwright.skills.drag import drag
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, usable_for
 from armwright.skills.pour import pour, usable_for_pour
@@ -149,6 +150,15 @@ def _push(
     return push(ctx, query, goal_of(ctx, primitive), name=f"push {primitive.object}")
 
 
+def _pull(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    query = query_for(queries, primitive.object, "grasp")
+    if query is None:
+        return StageReport(f"pull {primitive.object}", False, "no_query", "no region to pull by was queried")
+    return drag(ctx, query, goal_of(ctx, primitive), name=f"pull {primitive.object}")
+
+
 SKILLS: Mapping[str, Skill] = {
     "pick": _pick,
     "place": _place,
@@ -157,5 +167,6 @@ SKILLS: Mapping[str, Skill] = {
     "open": _open,
     "close": _close,
     "push": _push,
+    "pull": _pull,
 }
 """The primitives that can be performed, by name."""

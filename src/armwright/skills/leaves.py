@@ -19,7 +19,7 @@ from armwright.skills.context import SkillContext
 # Fewer points of a region on a link are noise of the mask.
 MIN_POINTS = 12
 # Open so far nothing is left to pull, shut so far nothing is left to push.
-OPEN_SHARE = 0.9
+OPEN_SHARE = 0.75
 SHUT_SHARE = 0.005
 
 

@@ -81,7 +81,7 @@ def pushers(kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float
 
 
 def broad_pushers(
-    kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float, tilts_rad: tuple[float, ...]
+    kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float, tilts_rad: tuple[float, ...], top_m: float
 ) -> list[Pusher]:
     """Return the ways of pushing with both fingers side by side, which keeps a thing from turning away.
 
@@ -93,6 +93,7 @@ def broad_pushers(
         up: (3,) unit vector away from the table.
         gap_m: Gap between the pads [m].
         tilts_rad: Tilts of the hand's approach from the direction towards the table; a right angle points down.
+        top_m: How far the thing reaches up from where it is touched; the palm must not touch it there.
     """
     center, radius, finger = hand_spheres(kinematics, gap_m)
     across = np.cross(up, direction)
@@ -105,6 +106,9 @@ def broad_pushers(
             reach, height = center @ ahead + radius, center @ above
             front = finger & (reach > np.max(reach[finger]) - FRONT_M)
             first = int(np.argmin(np.where(front, height, np.inf)))
+            beside = ~finger & (height - radius < height[first] + top_m)
+            if (reach[beside] > np.max(reach[finger]) - LEAD_M).any():
+                continue
             tip = center[first] + float(np.max(reach[finger]) - center[first] @ ahead) * ahead
             found.append(Pusher(rotation, tip * np.array([1.0, 0.0, 1.0])))
     return found

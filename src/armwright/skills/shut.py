@@ -12,6 +12,7 @@ from armwright.affordance.protocol import ObjectCloud
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, SpotName
+from armwright.skills.articulated import swing_by_handle
 from armwright.skills.context import SkillContext
 from armwright.skills.leaves import Leaf, in_order, leaves_of, world_with_target
 from armwright.skills.motion import back_away, follow_path
@@ -72,9 +73,12 @@ def close_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | N
         panel = AffordanceQuery(object=query.object, region="Pushable Surface", role="use")
         where = mask.mask | ctx.affordance.predict(cloud, panel).mask
         press = _find_press(ctx, leaf, cloud, where & leaf.own)
-        if isinstance(press, str):
-            return StageReport(name, False, "no_arc", "; ".join([*tried, f"{leaf.link.name}: {press}"]))
-        report = _push(ctx, query, leaf, cloud, press)
+        report: StageReport | str = press if isinstance(press, str) else _push(ctx, query, leaf, cloud, press)
+        if isinstance(report, str):
+            # A door that is wide open is out of the way of a push; its handle may not be.
+            why, report = report, swing_by_handle(ctx, query, leaf, cloud)
+            if isinstance(report, str):
+                return StageReport(name, False, "no_arc", "; ".join([*tried, f"{leaf.link.name}: {why}; {report}"]))
         value = ctx.scene.joint(leaf.object_id, leaf.link.name)
         tried.append(f"{report.status}: {leaf.link.name} at {value:.3f} of {leaf.joint.range[1]:.3f}, {report.detail}")
     _, _, leaves = leaves_of(ctx, query)

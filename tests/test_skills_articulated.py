@@ -1,0 +1,151 @@
+"""Open and close against real physics: the drawer that is meant, by the handle, shut again, and what stops them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from armwright.affordance.registry import affordance_model
+from armwright.assets.placement import TableBounds
+from armwright.assets.scene import ObjectSpec, PoseSpec, SceneSpec
+from armwright.core.pose import Pose
+from armwright.core.seeds import rng_for
+from armwright.core.task import AffordanceQuery, Primitive
+from armwright.generate.session import Session
+from armwright.generate.solve import Workspace
+from armwright.grasping.sources import grasp_source
+from armwright.sim.oracle import OracleSource
+from armwright.sim.world import World
+from armwright.skills.articulated import open_part
+from armwright.skills.context import SkillContext
+from armwright.skills.leaves import leaves_of
+from armwright.skills.pusher import broad_pushers, hand_spheres, pushers
+from armwright.skills.shut import close_part
+from armwright.tasks.articulation import leaves, share_open
+from armwright.tasks.judge import EpisodeJudge, Graded
+
+HANDLE = AffordanceQuery(object="it", region="Openable Handle", role="grasp")
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def furniture(
+    session: Session, category: str, *, instance: int = 2, front_m: float = 0.60, yaw: float = 0.3, **shares: float
+) -> tuple[World, SkillContext]:
+    """Return a cabinet or microwave before the arm, its links open by shares of their travel."""
+    model = session.library.build(category, instance=instance)
+    joints = {
+        link.name: link.joint.range[0] + shares.get(link.name, 0.0) * (link.joint.range[1] - link.joint.range[0])
+        for link in model.links
+        if link.joint is not None
+    }
+    away = front_m - float(model.bounds_m[0][0])
+    pose = Pose.from_yaw([away * np.cos(yaw), away * np.sin(yaw), 0.0], yaw)
+    node = ObjectSpec(id="it", category=category, instance=instance, pose=PoseSpec.from_pose(pose), joints=joints)
+    world = World(SceneSpec(objects=(node,)), objects={"it": model}, robot=session.robot, options=session.options)
+    world.clock.sleep(0.3)
+    session.planner.seed = 0
+    session.planner.detach()
+    space = Workspace.of(session.robot.spec)
+    ctx = SkillContext(
+        arm=world.arm,
+        clock=world.clock,
+        gripper=session.robot.spec.gripper,
+        planner=session.planner,
+        scene=OracleSource(world),
+        affordance=affordance_model("oracle"),
+        grasp_source=grasp_source("affordance"),
+        rng=rng_for(0, "skills"),
+        bounds=TableBounds(space.x_m, space.y_m),
+        verifier=session.verifier,
+    )
+    return world, ctx
+
+
+def share(world: World, link: str) -> float:
+    joint = next(one.joint for one in world.objects["it"].links if one.name == link)
+    assert joint is not None
+    return share_open(joint, world.truth.joint("it", link))
+
+
+def grade(world: World, *primitives: Primitive) -> Graded:
+    world.clock.sleep(1.0)
+    judge = EpisodeJudge(primitives, [HANDLE], world.objects, world.arm.pose_world_base)
+    end = world.snapshot()
+    for sample in world.stream():
+        world.set_state(time_s=sample.stamp_s, qpos=sample.qpos, qvel=sample.qvel, ctrl=sample.ctrl)
+        judge.observe(world.truth)
+    world.restore(end)
+    return judge.finish(world.truth)
+
+
+@pytest.mark.parametrize("spot", ["top"])
+def test_the_drawer_that_is_meant_is_pulled_open_by_its_handle(session_of, spot):
+    world, ctx = furniture(session_of("franka"), "cabinet")
+    report = open_part(ctx, HANDLE, which=spot)
+    meant = leaves(world.objects["it"])[0 if spot == "bottom" else -1].name
+    assert report.ok and report.data["link"] == meant and share(world, meant) > 0.6
+    graded = grade(world, Primitive(name="open", object="it", spot=spot))
+    assert graded.success and graded.compliance, graded
+
+
+def test_a_door_opens_and_shuts_again(session_of):
+    world, ctx = furniture(session_of("franka"), "microwave", instance=1)
+    assert open_part(ctx, HANDLE).ok and share(world, "door") > 0.6
+    report = close_part(ctx, HANDLE)
+    assert report.ok and share(world, "door") < 0.02, report
+    assert grade(world, Primitive(name="open", object="it"), Primitive(name="close", object="it")).success
+
+
+def test_the_bottom_drawer_is_pushed_shut_and_nothing_else_moves(session_of):
+    world, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.7)
+    report = close_part(ctx, HANDLE)
+    assert report.ok and share(world, "drawer_1") < 0.02, report
+    assert grade(world, Primitive(name="close", object="it")).success
+
+
+def test_what_is_shut_needs_no_push_and_what_is_open_no_pull(session_of):
+    world, ctx = furniture(session_of("franka"), "microwave", instance=1)
+    before = world.clock.now_s
+    assert close_part(ctx, HANDLE).ok and world.clock.now_s == before
+    world, ctx = furniture(session_of("franka"), "microwave", instance=1, door=0.9)
+    before = world.clock.now_s
+    assert open_part(ctx, HANDLE).ok and world.clock.now_s == before
+
+
+def test_a_door_out_of_reach_is_refused_before_anything_moves(session_of):
+    world, ctx = furniture(session_of("franka"), "microwave", front_m=1.2)
+    before = world.truth.joint("it", "door")
+    report = open_part(ctx, HANDLE)
+    assert not report.ok and report.status == "no_arc" and world.truth.joint("it", "door") == pytest.approx(before)
+
+
+def test_what_has_no_handle_is_told(session_of):
+    _, ctx = furniture(session_of("franka"), "shelf")
+    for act in (open_part, close_part):
+        report = act(ctx, HANDLE)
+        assert not report.ok and report.status == "no_region"
+
+
+def test_leaves_open_along_their_joints(session_of):
+    _, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.5)
+    cloud, _, found = leaves_of(ctx, HANDLE)
+    half = next(leaf for leaf in found if leaf.link.name == "drawer_1")
+    assert half.share == pytest.approx(0.5, abs=0.02)
+    assert np.allclose(half.opening_directions(cloud.points_m[half.own]), half.joint.axis)
+    assert half.moved(half.joint.range[0]).position_m @ half.joint.axis == pytest.approx(-half.value)
+
+
+@pytest.mark.parametrize("robot", ["franka", "ur5e"])
+def test_a_finger_goes_first_when_the_hand_pushes(session_of, robot):
+    kinematics = session_of(robot).planner.kinematics
+    push = np.array([0.6, 0.8, 0.0])
+    center, radius, finger = hand_spheres(kinematics, 0.0)
+    found = pushers(kinematics, push, UP)
+    assert found
+    for one in found:
+        tip = one.pose(np.zeros(3)).transform(one.tip_tool_m)
+        reach = one.pose(np.zeros(3)).transform(center) @ push + radius
+        assert np.allclose(tip, 0, atol=1e-9)
+        assert reach[finger].max() == pytest.approx(0.0, abs=1e-6) and (reach[~finger] < 0).all()
+    broad = broad_pushers(kinematics, push, UP, gap_m=0.03, tilts_rad=(0.9, 1.2), top_m=0.1)
+    assert broad and all(abs(one.rotation[:, 1] @ push) < 1e-9 for one in broad)
