@@ -97,6 +97,9 @@ class Door:
     def is_held(self, object_id: str) -> bool:
         return False
 
+    def touching(self, object_id: str) -> frozenset[str]:
+        return frozenset()
+
     def touched_by_robot(self, object_id: str) -> bool:
         return self.touched
 

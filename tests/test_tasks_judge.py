@@ -224,8 +224,16 @@ def test_pushed_away_during_the_last_second_fails(held):
 
 def test_primitives_without_a_skill_never_succeed(held):
     stage = held()
-    graded = grade(stage, PICK, Primitive(name="hang", object="mug", target="plate"))
+    graded = grade(stage, PICK, Primitive(name="pour", object="mug"))
     assert not graded.success and "skill_not_available" in graded.detail
+
+
+def test_what_has_no_hook_never_has_anything_hung_on_it(held):
+    stage = held()
+    assert place(stage.ctx, "plate", "on").ok
+    stage.world.clock.sleep(1.0)
+    graded = grade(stage, PICK, Primitive(name="hang", object="mug", target="plate", relation="on"))
+    assert not graded.success and "no peg goes through its handle" in graded.detail
 
 
 def test_pouring_what_held_nothing_never_succeeds(held):

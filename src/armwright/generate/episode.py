@@ -21,10 +21,12 @@ from armwright.generate.solve import Solved, Workspace, solve_scene
 from armwright.grasping.sources import grasp_source
 from armwright.sim.oracle import OracleSource
 from armwright.sim.physics import DivergedError
+from armwright.sim.shake import SHAKE_S, Shake
 from armwright.sim.world import World
 from armwright.skills.context import GraspTrace, SkillContext, SkillOptions
 from armwright.skills.dispatch import perform
 from armwright.tasks.evidence import observe
+from armwright.tasks.hanging import hung_objects
 from armwright.tasks.judge import EpisodeJudge, Graded
 from armwright.tasks.predicates import UPRIGHT_RAD, relation_holds, still
 from armwright.tasks.undone import stacks, undone
@@ -37,6 +39,8 @@ SETTLE_TRIES = 6
 SETTLE_IN_S = 2.0
 # Success is judged after release and this much settling.
 JUDGE_AFTER_S = 1.0
+# Longest wait for what was shaken to swing out.
+SWINGS_OUT_S = 4.0
 # What is put on something loose must stand for this long.
 STANDS_S = 3.0
 
@@ -64,6 +68,7 @@ class Episode:
         graded: What the judge says.
         times_s: (start, end) in world time, per stage.
         traces: Masks, grasps and their scores, per pick.
+        shakes: What was shaken after it was hung, and when.
         kept_world: The world that it ran in; ask `world` for it.
         resets: How often that world had been reset when the episode ran.
         draws, rejected: From solving the scene.
@@ -79,6 +84,7 @@ class Episode:
     graded: Graded
     times_s: tuple[tuple[float, float], ...]
     traces: tuple[GraspTrace, ...]
+    shakes: tuple[Shake, ...]
     kept_world: World
     resets: int
     draws: int
@@ -170,9 +176,11 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     diverged = ""
     stages: list[StageReport] = []
     times: list[tuple[float, float]] = []
+    shakes: list[Shake] = []
     try:
         _do_primitives(ctx, request.parsed, world, stages, times)
         world.clock.sleep(_settling_s(request.parsed, solved))
+        shakes.extend(_shaken(world, request.parsed))
     except ArmwrightError as error:
         # Numbers that are not finite reach the skills before the next step tells of them.
         diverged = str(error) if isinstance(error, DivergedError) else _divergence(world)
@@ -198,6 +206,7 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         graded=graded,
         times_s=tuple(times),
         traces=tuple(ctx.traces),
+        shakes=tuple(shakes),
         kept_world=world,
         resets=world.resets,
         draws=draws,
@@ -207,6 +216,20 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         sim_s=world.clock.now_s - began,
         looks=looks,
     )
+
+
+def _shaken(world: World, parsed: ParsedTask) -> list[Shake]:
+    """Shake what should hang now, and let it settle again: what only leans or clings falls."""
+    shakes = [world.truth.shake(object_id) for object_id in hung_objects(parsed.primitives)]
+    if not shakes:
+        return shakes
+    world.clock.sleep(SHAKE_S)
+    for _ in range(round(SWINGS_OUT_S / JUDGE_AFTER_S)):
+        world.clock.sleep(JUDGE_AFTER_S)
+        evidence = observe(world.truth, world.objects, world.arm.pose_world_base)
+        if all(still(evidence, shake.object_id).ok for shake in shakes):
+            break
+    return shakes
 
 
 def _settling_s(parsed: ParsedTask, solved: Solved) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,7 @@ def episode_data(session: Session, episode: Episode, *, images: bool) -> Episode
             "scene_source": "oracle",
             "rejected_draws": episode.rejected,
             "draws": episode.draws,
+            "shakes": [asdict(shake) for shake in episode.shakes],
             "looks": None if episode.looks is None else episode.looks.model_dump(mode="json", by_alias=True),
         },
     )

@@ -20,6 +20,7 @@ from armwright.recording.reader import DatasetReader, EpisodeRecord
 from armwright.recording.replay import Grade, ReplayReport, ReplayWorld
 from armwright.recording.replay import replay_dataset as replay_all
 from armwright.robots.registry import load_spec
+from armwright.sim.shake import Shake
 from armwright.sim.world import World
 from armwright.tasks.judge import EpisodeJudge
 
@@ -121,7 +122,10 @@ def replay_dataset(
     def make_world(record: EpisodeRecord) -> World:
         scene = SceneSpec.model_validate(record.scene)
         session = _session(str(record.extra["robot"]))
-        return session.world(Solved(scene, scene_objects(scene), 0))
+        world = session.world(Solved(scene, scene_objects(scene), 0))
+        for shake in record.extra.get("shakes", []):
+            world.truth.schedule(Shake(str(shake["object_id"]), float(shake["start_s"])))
+        return world
 
     def progress(report: ReplayReport) -> None:
         nonlocal finished

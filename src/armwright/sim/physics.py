@@ -15,6 +15,7 @@ from armwright.assets.scene import SceneSpec
 from armwright.core.errors import ArmwrightError, UsageError
 from armwright.core.pose import Array
 from armwright.sim.build import BuiltScene, place_objects
+from armwright.sim.shake import Shake
 
 
 class DivergedError(ArmwrightError):
@@ -84,6 +85,7 @@ class Physics:
         self.stream: deque[Sample] = deque(maxlen=max(2, int(keep_s * sample_hz)))
         self._keep_s = keep_s
         self._lost_s = float("-inf")
+        self._shakes: list[tuple[Shake, int]] = []
         self._resets = 0
         self._note_arm: Callable[[], Callable[[], Array] | None] = lambda: None
         self._steps = 0
@@ -115,6 +117,7 @@ class Physics:
             self._mj.mj_resetData(self.model, scratch)
         self._steps = 0
         self._resets += 1
+        self._shakes.clear()
         self._lost_s = float("-inf")
         self.stream.clear()
         self.touch()
@@ -163,6 +166,8 @@ class Physics:
         left = int(n)
         while left > 0:
             chunk = min(left, self._every - self._steps % self._every)
+            if self._shakes:
+                chunk = 1 if self._shake() else chunk
             try:
                 self._mj.mj_step(self.model, self.data, chunk)
             except self._mj.FatalError as error:
@@ -174,6 +179,18 @@ class Physics:
             self.check()
             if self._steps % self._every == 0:
                 self.sample()
+
+    def schedule(self, shake: Shake, body: int) -> None:
+        """Let a body feel a shake when its time comes; a reset forgets it."""
+        self._shakes.append((shake, body))
+
+    def _shake(self) -> bool:
+        """Set what shaken bodies feel at the present time; say whether one is near its time."""
+        d, near = self.data, False
+        for shake, body in self._shakes:
+            d.xfrc_applied[body, :3] = self.model.body_subtreemass[body] * shake.acceleration(self.now_s)
+            near = near or shake.start_s - self._every * self.timestep_s < self.now_s < shake.end_s + 1e-6
+        return near
 
     def check(self) -> None:
         """Raise if the last steps left MuJoCo with numbers that it warned about."""
@@ -229,6 +246,7 @@ class Physics:
         d.qpos[:], d.qvel[:], d.ctrl[:] = qpos, qvel, ctrl
         d.qacc_warmstart[:] = 0.0
         self._steps = round(time_s / self.timestep_s)
+        self._shake()
         self.touch()
 
     def _copy_state(self, source: Any, target: Any) -> None:

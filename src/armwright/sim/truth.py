@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from armwright.core.errors import UnknownNameError
+from armwright.core.errors import UnknownNameError, UsageError
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE
 from armwright.sim._armmap import ArmMap
 from armwright.sim._contents import CONTENTS, contents_positions
 from armwright.sim.build import LinkIndex
 from armwright.sim.physics import Physics
+from armwright.sim.shake import Shake
 
 # A contact carries weight if it pushes up with more than this share of its force.
 _UPWARD = 0.3
@@ -177,6 +178,15 @@ class WorldTruth:
         own = [c for c in self.contacts() if c.objects == (object_id, object_id)]
         return frozenset(link for link in loose if not any(link in c.links for c in own))
 
+    def mass_kg(self, object_id: str) -> float:
+        """Return the mass of an object and of what it held at the start; not of the links that it leaves behind."""
+        self._known(object_id)
+        built, mass = self._physics.built, self._physics.model.body_mass
+        stays = built.objects[object_id].left_behind
+        own = (object_id, f"{object_id}/{CONTENTS}")
+        carried = (b for b, owner in enumerate(built.body_object) if owner in own and built.body_link[b] not in stays)
+        return float(sum(mass[b] for b in carried))
+
     def is_held(self, object_id: str) -> bool:
         """Say whether the pads of both sides press on the object."""
         self._known(object_id)
@@ -187,6 +197,31 @@ class WorldTruth:
         """Say whether any part of the robot touches the object."""
         self._known(object_id)
         return any(object_id in c.objects and "robot" in c.objects for c in self.contacts())
+
+    def touching(self, object_id: str) -> frozenset[str]:
+        """Return the ids of everything that presses on the object, its own contents aside."""
+        self._known(object_id)
+        own = (object_id, f"{object_id}/{CONTENTS}")
+        pressed = [c for c in self.contacts() if object_id in c.objects and np.linalg.norm(c.force_n) > _GRAZE_N]
+        return frozenset(name for c in pressed for name in c.objects if name not in own)
+
+    def shake(self, object_id: str) -> Shake:
+        """Shake an object from now on, and return the shake: a replay has to `schedule` the same."""
+        shake = Shake(object_id, self._physics.now_s)
+        self.schedule(shake)
+        return shake
+
+    def schedule(self, shake: Shake) -> None:
+        """Shake an object when its time comes; a reset of the world forgets it.
+
+        Raises:
+            UnknownNameError: There is no such object.
+            UsageError: The object is fixed.
+        """
+        index = self._link(shake.object_id, "base")
+        if index.fixed:
+            raise UsageError(f"{shake.object_id} is fixed and cannot be shaken.", hint="Shake something that is free.")
+        self._physics.schedule(shake, index.body)
 
     def robot_contacts(self) -> frozenset[str]:
         """Return the ids of everything that the robot touches; spilled contents do not count."""

@@ -9,6 +9,7 @@ from armwright.core.task import AffordanceQuery, Primitive
 from armwright.skills.articulated import open_part
 from armwright.skills.context import SkillContext
 from armwright.skills.drag import drag
+from armwright.skills.hang import hang, usable_for_hang
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, usable_for
 from armwright.skills.pour import pour, usable_for_pour
@@ -81,6 +82,25 @@ def _pour(
     return _not_held(ctx, primitive) or pour(ctx, source, receiver)
 
 
+def _hang(
+    ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> StageReport:
+    handle, hook = _hang_queries(primitive, queries)
+    if hook is None:
+        return StageReport(f"hang {primitive.object}", False, "no_query", "no region to hang it on was queried")
+    return _not_held(ctx, primitive) or hang(ctx, handle, hook)
+
+
+def _hang_queries(
+    primitive: Primitive, queries: Sequence[AffordanceQuery]
+) -> tuple[AffordanceQuery, AffordanceQuery | None]:
+    """Return the regions that meet; what hangs does so by its "Hanging Handle" if no query says otherwise."""
+    usual = AffordanceQuery(object=primitive.object, region="Hanging Handle", role="use")
+    stated = (q for q in queries if (q.object, q.role, q.region) == (usual.object, usual.role, usual.region))
+    target = primitive.target
+    return next(stated, usual), query_for(queries, target, "receive") if target is not None else None
+
+
 def _pour_queries(
     primitive: Primitive, queries: Sequence[AffordanceQuery]
 ) -> tuple[AffordanceQuery | None, AffordanceQuery | None]:
@@ -120,6 +140,10 @@ def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuer
         source, receiver = _pour_queries(step, queries)
         if source is not None and receiver is not None:
             return usable_for_pour(ctx, source, receiver)
+    if step.name == "hang":
+        handle, hook = _hang_queries(step, queries)
+        if hook is not None:
+            return usable_for_hang(ctx, handle, hook)
     return None
 
 
@@ -164,6 +188,7 @@ SKILLS: Mapping[str, Skill] = {
     "place": _place,
     "hold": _hold,
     "pour": _pour,
+    "hang": _hang,
     "open": _open,
     "close": _close,
     "push": _push,

@@ -144,8 +144,19 @@ def best_grasp(
     return found
 
 
-def attach(ctx: SkillContext, object_id: str, pose_tool_object: Pose) -> None:
-    """Let the planner carry the object's shape with the tool."""
+def attach(
+    ctx: SkillContext, object_id: str, pose_tool_object: Pose, *, grow_m: float = 0.0, by_name: bool = False
+) -> None:
+    """Let the planner carry the object's shape with the tool.
+
+    Args:
+        ctx: Planner and scene.
+        object_id: What is carried.
+        pose_tool_object: How.
+        grow_m: Added to the radii of its spheres: thin things slip between them otherwise.
+        by_name: Tell the planner which object it is: it then keeps clear of the targets, except in checks without
+            them, which let it, but not the arm, touch them.
+    """
     cloud = ctx.scene.cloud(object_id)
     known = ctx.covers.get(object_id)
     if known is None or known.points_m is not cloud.points_m:
@@ -155,7 +166,9 @@ def attach(ctx: SkillContext, object_id: str, pose_tool_object: Pose) -> None:
             goes = ~np.isin(cloud.link, list(stays))
             points, normals = points[goes], normals[goes]
         known = ctx.covers[object_id] = Cover(cloud.points_m, *covering_spheres(points, normals))
-    ctx.planner.attach(pose_tool_object.transform(known.center_m), known.radius_m)
+    ctx.planner.attach(
+        pose_tool_object.transform(known.center_m), known.radius_m + grow_m, name=object_id if by_name else None
+    )
 
 
 def known_opening(opening_m: float, widest_m: float) -> float:

@@ -33,6 +33,8 @@ class Truth(Protocol):
 
     def touched_by_robot(self, object_id: str) -> bool: ...
 
+    def touching(self, object_id: str) -> frozenset[str]: ...
+
 
 @dataclass(frozen=True, eq=False)
 class ObjectEvidence:
@@ -44,6 +46,7 @@ class ObjectEvidence:
         supported_by: Ids of what carries it directly (``table`` for the table top).
         held: Both pads touch it.
         touched: Any part of the robot touches it.
+        touching: Ids of everything that it touches, itself and its contents aside.
         model: Its geometry.
         joints: Value of each jointed link's joint [m or rad], by link name.
         joint_speeds: Its speed [m/s or rad/s], by link name.
@@ -60,6 +63,7 @@ class ObjectEvidence:
     joints: Mapping[str, float] = field(default_factory=dict)
     joint_speeds: Mapping[str, float] = field(default_factory=dict)
     contents_m: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    touching: frozenset[str] = frozenset()
 
     @property
     def low_m(self) -> Array:
@@ -130,5 +134,6 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
             joints={link: truth.joint(object_id, link) for link in jointed},
             joint_speeds={link: truth.joint_speed(object_id, link) for link in jointed},
             contents_m=truth.contents(object_id),
+            touching=truth.touching(object_id),
         )
     return Evidence(objects, pose_world_base)

@@ -14,6 +14,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.tasks import articulation, predicates, shifting
 from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
+from armwright.tasks.hanging import hung
 from armwright.tasks.pouring import poured
 from armwright.tasks.predicates import COMPLIANCE_SHARE, LIFTED_M, Verdict
 
@@ -174,6 +175,8 @@ class EpisodeJudge:
             return self._held(evidence, primitive)
         if primitive.name == "pour" and primitive.target is not None:
             return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
+        if primitive.name == "hang" and primitive.target is not None:
+            return self._hung(evidence, primitive, moved_again="pick" in later)
         if primitive.name in ("open", "close"):
             return self._moved_leaf(evidence, primitive, {"open": "close", "close": "open"}[primitive.name] in later)
         if primitive.name in ("push", "pull"):
@@ -231,6 +234,17 @@ class EpisodeJudge:
         if relation != "in":
             verdicts.append(predicates.upright(evidence, subject, self._up[subject]))
         return predicates.all_of(*verdicts)
+
+    def _hung(self, evidence: Evidence, primitive: Primitive, *, moved_again: bool) -> Verdict:
+        subject, target = primitive.object, primitive.target
+        assert target is not None
+        if moved_again:
+            return Verdict(True, f"hung({subject}, {target})", "moved again later")
+        return predicates.all_of(
+            predicates.released(evidence, subject),
+            hung(evidence, subject, target),
+            predicates.still(evidence, subject),
+        )
 
     def _held(self, evidence: Evidence, primitive: Primitive) -> Verdict:
         subject = primitive.object
