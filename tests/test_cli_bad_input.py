@@ -79,7 +79,7 @@ def test_sentences_that_mean_nothing_are_refused(cli, tmp_path, command, sentenc
         ("--robot", "frnka", "unknown robot 'frnka'. Nearest: franka."),
         ("--robot", "FRANKA", "unknown robot 'FRANKA'. Nearest: franka."),
         ("--robot", "r2d2", f"unknown robot 'r2d2'. Valid: {', '.join(robot_names())}."),
-        ("--grasps", "afordance", "unknown grasp source 'afordance'. Nearest: affordance."),
+        ("--grasps", "afordance", "unknown grasp source 'afordance'. Nearest: affordance, oracle."),
         ("--affordance", "orcle", "unknown affordance model 'orcle'. Nearest: oracle."),
         ("--model", "mistral:x", "unknown model provider 'mistral'. Valid: anthropic, openai."),
         ("--parser", "embeded", "unknown parser 'embeded'. Nearest: embedded."),

@@ -57,6 +57,8 @@ class Settings(BaseSettings):
         renderer: Renderer to use, or ``auto`` to probe (``ARMWRIGHT_RENDERER``).
         offline: Refuse every download (``ARMWRIGHT_OFFLINE``).
         planner: Name of the motion planner (``ARMWRIGHT_PLANNER``); packages add others.
+        anygrasp_checkpoint: The network of the AnyGrasp SDK, for the grasp source ``anygrasp``
+            (``ARMWRIGHT_ANYGRASP_CHECKPOINT``).
         model_timeout_s: Longest wait for one answer of a language model, all retries together.
         model_retries: How often a model that gave a broken answer is asked again.
         openai_base_url, openai_api_key: Where ``openai:NAME`` models are asked, and the key (``OPENAI_BASE_URL``,
@@ -71,6 +73,7 @@ class Settings(BaseSettings):
     renderer: RendererName = "auto"
     offline: bool = False
     planner: str = "numba"
+    anygrasp_checkpoint: Annotated[Path, AfterValidator(_absolute)] | None = None
     model_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     model_retries: int = Field(default=2, ge=0)
     openai_base_url: str | None = Field(default=None, validation_alias=_either("OPENAI_BASE_URL"))

@@ -39,6 +39,8 @@ SETTLE_TRIES = 6
 SETTLE_IN_S = 2.0
 # Success is judged after release and this much settling.
 JUDGE_AFTER_S = 1.0
+# The station's camera that grasp sources look through.
+THIRD_PERSON = "front"
 # Longest wait for what was shaken to swing out.
 SWINGS_OUT_S = 4.0
 # What is put on something loose must stand for this long.
@@ -158,17 +160,19 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
     solved, world, draws, rejected = _settled_world(session, request, space, timing)
     looks = request.randomise.looks(solved.scene, request.seed) if request.randomise is not None else None
     world.dress(looks)
+    source = grasp_source(request.grasps)
     ctx = SkillContext(
         arm=world.arm,
         clock=world.clock,
         gripper=session.robot.spec.gripper,
         planner=session.planner,
         scene=OracleSource(world),
-        affordance=affordance_model(request.affordance),
-        grasp_source=grasp_source(request.grasps),
+        affordance=affordance_model(source.needs.affordance or request.affordance),
+        grasp_source=source,
         rng=rng_for(request.seed, "skills"),
         bounds=TableBounds(space.x_m, space.y_m),
         verifier=session.verifier,
+        camera=world.cameras[THIRD_PERSON].model if THIRD_PERSON in world.cameras else None,
         options=request.skills,
         timing=timing,
     )

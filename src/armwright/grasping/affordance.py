@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,32 +70,18 @@ def sample_grasps(
     plane = None if support_plane is None else np.asarray(support_plane, float)
     up = None if plane is None else plane[:3]
     frames = _frames(points, outward, region, contacts, up, chosen)
-    best, reason = _search(points, outward, region, gripper, frames, plane, chosen)
     dropped: Counter[str] = Counter()
-    from armwright.grasping._kernels import REASONS
-
-    for code in reason:
-        if code:
-            dropped[REASONS[code]] += 1
-    rows, slot = np.nonzero(best[:, :, 0] > 0)
-    poor = best[rows, slot, 0] < chosen.min_quality
-    dropped["low_quality"] += int(poor.sum())
-    rows, slot = rows[~poor], slot[~poor]
-    if len(rows):
-        share = best[rows, slot, 5]
-        full = float(share.max())
-        beside = share < (chosen.min_on_region if full >= chosen.min_on_region else full - 0.1)
+    found = search_frames_of(points, outward, region, gripper, frames, plane, chosen, dropped)
+    if len(found.share):
+        full = float(found.share.max())
+        beside = found.share < (chosen.min_on_region if full >= chosen.min_on_region else full - 0.1)
         dropped["beside_region"] += int(beside.sum())
-        rows, slot = rows[~beside], slot[~beside]
-    order = np.argsort(-best[rows, slot, 0], kind="stable")
-    rows, slot = rows[order], slot[order]
-    values = best[rows, slot]
-    rotation = frames.rotation[rows]
-    position = frames.origin[rows] + values[:, 1:2] * rotation[:, :, 2] + values[:, 2:3] * rotation[:, :, 1]
+        found = found.only(~beside)
+    position, rotation = found.position_m, found.rotation
 
-    free = np.ones(len(rows), bool)
-    if len(obstacles) and len(rows):
-        boxes = gripper_boxes(values[:, 4], gripper, chosen)
+    free = np.ones(len(position), bool)
+    if len(obstacles) and len(position):
+        boxes = gripper_boxes(found.opening_m, gripper, chosen)
         free = clear_of_hulls(position, rotation, boxes, obstacles, margin_m=chosen.margin_m)
         dropped["scene_collision"] += int((~free).sum())
 
@@ -106,27 +92,28 @@ def sample_grasps(
         kept = kept[:room]
     candidates: list[GraspCandidate] = []
     for i in kept:
-        contact = int(frames.contact[rows[i]])
+        frame = found.frame[i]
+        contact = int(frames.contact[frame])
         for flip in (1.0, -1.0):
             turned = rotation[i] * np.array([flip, flip, 1.0])
             candidates.append(
                 GraspCandidate(
                     pose_object_pads=Pose.from_rotation(turned, position[i]),
-                    width_m=float(values[i, 3]),
-                    opening_m=float(values[i, 4]),
+                    width_m=float(found.width_m[i]),
+                    opening_m=float(found.opening_m[i]),
                     contact_m=points[contacts.index[contact]],
                     normal=frames.normal[contact],
                     cluster=int(contacts.piece[contact]),
-                    approach=int(frames.approach[rows[i]]),
-                    quality=float(values[i, 0]),
-                    region_share=float(values[i, 5]),
+                    approach=int(frames.approach[frame]),
+                    quality=float(found.quality[i]),
+                    region_share=float(found.share[i]),
                 )
             )
     return GraspSet(tuple(candidates), {name: count for name, count in dropped.items() if count})
 
 
 @dataclass(frozen=True, eq=False)
-class _Frames:
+class Frames:
     """Orientations to try, f of them; ``normal`` (c, 3) is per contact."""
 
     contact: NDArray[np.int64]
@@ -136,6 +123,62 @@ class _Frames:
     normal: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What came of the frames that can be closed, c of them, best quality first; ``frame`` (c,) says which it was."""
+
+    frame: NDArray[np.int64]
+    position_m: Array
+    rotation: Array
+    width_m: Array
+    opening_m: Array
+    quality: Array
+    share: Array
+
+    def only(self, keep: NDArray[np.bool_]) -> Found:
+        """Return the rows that are kept."""
+        return Found(*(getattr(self, column.name)[keep] for column in fields(self)))
+
+
+def search_frames_of(
+    points: Array,
+    normals: Array,
+    mask: NDArray[np.bool_],
+    gripper: GripperSpec,
+    frames: Frames,
+    plane: Array | None,
+    options: GraspOptions,
+    dropped: Counter[str],
+) -> Found:
+    """Find for every frame where the pads close on the cloud with the hand's way free; count the others in ``dropped``.
+
+    Args:
+        points, normals: (n, 3) contiguous float, the object.
+        mask: (n,) bool, the region that shares are taken of.
+        gripper: The hand.
+        frames: What to try.
+        plane: (4,) support, or None.
+        options: Choices.
+        dropped: Reason -> how many; added to.
+    """
+    from armwright.grasping._kernels import REASONS
+
+    best, reason = _search(points, normals, mask, gripper, frames, plane, options)
+    for code in reason:
+        if code:
+            dropped[REASONS[code]] += 1
+    rows, slot = np.nonzero(best[:, :, 0] > 0)
+    poor = best[rows, slot, 0] < options.min_quality
+    dropped["low_quality"] += int(poor.sum())
+    rows, slot = rows[~poor], slot[~poor]
+    order = np.argsort(-best[rows, slot, 0], kind="stable")
+    rows, slot = rows[order], slot[order]
+    quality, depth, centre, width, opening, share = best[rows, slot].T
+    rotation = frames.rotation[rows]
+    position = frames.origin[rows] + depth[:, None] * rotation[:, :, 2] + centre[:, None] * rotation[:, :, 1]
+    return Found(np.asarray(rows, np.int64), position, rotation, width, opening, quality, share)
+
+
 def _frames(
     points: Array,
     normals: Array,
@@ -143,7 +186,7 @@ def _frames(
     contacts: Contacts,
     up: Array | None,
     options: GraspOptions,
-) -> _Frames:
+) -> Frames:
     at = points[contacts.index]
     normal = pca_normals(points, normals, contacts.index, neighbours=options.neighbours)
     pieces = np.zeros((len(at), len(points)))
@@ -160,7 +203,7 @@ def _frames(
     row, y = closing_axes(d, local[which], uniform=options.yaws)
     rotation = np.stack([np.cross(y, d[row]), y, d[row]], axis=2)
     contact = which[row]
-    return _Frames(contact, approach[row], at[contact], rotation, normal)
+    return Frames(contact, approach[row], at[contact], rotation, normal)
 
 
 def _search(
@@ -168,7 +211,7 @@ def _search(
     normals: Array,
     mask: NDArray[np.bool_],
     gripper: GripperSpec,
-    frames: _Frames,
+    frames: Frames,
     plane: Array | None,
     options: GraspOptions,
 ) -> tuple[Array, NDArray[np.int64]]:

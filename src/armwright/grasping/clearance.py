@@ -80,7 +80,7 @@ def clear_of_hulls(
         if not doubtful.any():
             continue
         rows, apart = rows[doubtful], apart[doubtful]
-        equations = _faces(hull)
+        equations = faces(hull)
         direction = np.einsum("fj,cji->cfi", equations[:, :3], rotations[rows])
         value = (positions_m[rows] @ equations[:, :3].T + equations[:, 3])[:, None]
         value = value + np.einsum("cbi,cfi->cbf", centre[rows], direction)
@@ -90,7 +90,7 @@ def clear_of_hulls(
     return free
 
 
-def _faces(hull: Array) -> Array:
+def faces(hull: Array) -> Array:
     """Return (f, 4) outward face planes; those of the bounding box where the points span no volume."""
     from scipy.spatial import ConvexHull, QhullError
 

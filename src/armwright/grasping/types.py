@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from armwright.core.pose import Array, Pose
 
@@ -37,8 +38,17 @@ class GraspCandidate:
 
 @dataclass(frozen=True, eq=False)
 class GraspSet:
-    """Candidates of one query, and how many each filter dropped; empty is a normal answer."""
+    """Candidates of one query, and how many each filter dropped; empty is a normal answer.
+
+    Attributes:
+        candidates: The grasps.
+        dropped: Filter -> how many it dropped.
+        source: Who proposed them.
+        order: Which of those that can be reached is taken first: the one of the best motion (AffordSim §3.2, stage
+            2), or the one that the source puts first, as generic estimators are used.
+    """
 
     candidates: tuple[GraspCandidate, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
     source: str = "affordance"
+    order: Literal["motion", "source"] = "motion"

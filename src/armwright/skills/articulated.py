@@ -11,12 +11,11 @@ from armwright.affordance.protocol import ObjectCloud
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, SpotName
-from armwright.grasping.clearance import table_plane
 from armwright.skills.context import GraspTrace, SkillContext
 from armwright.skills.leaves import Leaf, in_order, leaves_of, world_with_target
 from armwright.skills.motion import back_away, follow_path
-from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, obstacles_near
-from armwright.skills.rank import evaluate, known_opening
+from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, grasp_request
+from armwright.skills.rank import evaluate, known_opening, reached_in_order
 from armwright.skills.swing import arc_path, can_leave, carry, follow_arc
 
 # Shares of the travel: what opening aims at, what it must be able to reach to begin, and what it must have done.
@@ -33,6 +32,10 @@ JAM_N = 45.0
 LOOK_M = 0.2
 # Gap added on release, so that the fingers leave without moving the handle.
 RELEASE_M = 0.016
+
+
+def _corners(points_m: Array) -> Array:
+    return np.stack([points_m.min(0), points_m.max(0)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,21 +107,19 @@ def swing_by_handle(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud
 def _find_pull(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCloud, aims: _Aims) -> _Pull | str:
     """Choose a grasp of the handle from which the arm can follow the whole arc; or say why there is none."""
     stand = ctx.scene.pose_world(leaf.object_id)
-    close = ctx.scene.close_up(leaf.object_id, cloud.points_m[leaf.region].mean(0), LOOK_M)
+    bounds_m = _corners(cloud.points_m[np.asarray(cloud.link) == leaf.link.name])
+    center_m, radius_m = cloud.points_m[leaf.region].mean(0), LOOK_M
+    if ctx.grasp_source.needs.whole:
+        corners_m = _corners(cloud.points_m)
+        center_m, radius_m = corners_m.mean(0), float(np.linalg.norm(np.ptp(corners_m, axis=0)))
+    close = ctx.scene.close_up(leaf.object_id, center_m, radius_m)
     mask = ctx.affordance.predict(close, query)
     region = mask.mask & (np.asarray(close.link) == leaf.link.name)
     why = ""
     for thorough in (False, True):
         started = time.perf_counter()
-        grasps = ctx.grasp_source.sample(
-            close.points_m,
-            close.normals,
-            region,
-            ctx.gripper,
-            support_plane=table_plane(stand),
-            obstacles=obstacles_near(ctx, leaf.object_id, stand),
-            thorough=thorough,
-        )
+        request = grasp_request(ctx, close, mask, stand, thorough=thorough, region=region, bounds_m=bounds_m)
+        grasps = ctx.grasp_source.sample(request)
         ctx.add_time("sample grasps", time.perf_counter() - started)
         trace = GraspTrace(query=query, cloud=close, mask=mask, grasps=grasps)
         ctx.planner.detach()
@@ -140,9 +141,11 @@ def _farthest(
 ) -> tuple[_Pull | None, int]:
     evaluation = trace.evaluation
     assert evaluation is not None
-    reached = [int(i) for i in np.flatnonzero(evaluation.score > 0)]
+    reached = reached_in_order(trace)
     found: list[_Pull] = []
-    for i in sorted(reached, key=lambda i: -float(evaluation.score[i]))[:ARCS]:
+    if trace.grasps.order == "motion":  # an arc that is long enough is worth more than all of the pads on the handle
+        reached.sort(key=lambda i: -float(evaluation.score[i]))
+    for i in reached[:ARCS]:
         candidate = trace.grasps.candidates[i]
         q = evaluation.q_grasp_rad[i]
         pose_base_tool = Pose.from_matrix(ctx.planner.fk(q[None])[0])

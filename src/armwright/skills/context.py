@@ -12,6 +12,7 @@ from armwright.affordance.protocol import AffordanceMask, AffordanceModel, Objec
 from armwright.assets.model import ObjectModel
 from armwright.assets.placement import TableBounds
 from armwright.control.protocols import Arm, Clock
+from armwright.core.camera import CameraModel
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.sources import GraspSource
@@ -142,7 +143,10 @@ class Held:
 
 @dataclass(eq=False)
 class SkillContext:
-    """Everything a skill may touch; it never sees the simulator."""
+    """Everything a skill may touch; it never sees the simulator.
+
+    ``camera`` is the station's third-person camera, for grasp sources that look through one.
+    """
 
     arm: Arm
     clock: Clock
@@ -154,6 +158,7 @@ class SkillContext:
     rng: np.random.Generator
     bounds: TableBounds | None = None
     verifier: MakeVerifier | None = None
+    camera: CameraModel | None = None
     options: SkillOptions = field(default_factory=SkillOptions)
     held: Held | None = None
     traces: list[GraspTrace] = field(default_factory=list)

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
+from armwright.affordance.protocol import AffordanceMask, ObjectCloud
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
+from armwright.grasping.request import GraspRequest
 from armwright.skills.context import GraspTrace, Held, SkillContext
 from armwright.skills.let_go import straight
 from armwright.skills.motion import back_away, follow_path, move_straight
@@ -36,17 +39,47 @@ def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = F
     ctx.add_time("affordance", time.perf_counter() - started)
     started = time.perf_counter()
     pose_world_object = ctx.scene.pose_world(query.object)
-    grasps = ctx.grasp_source.sample(
-        cloud.points_m,
-        cloud.normals,
-        mask.mask,
-        ctx.gripper,
-        support_plane=table_plane(pose_world_object),
-        obstacles=obstacles_near(ctx, query.object, pose_world_object),
-        thorough=thorough,
-    )
+    grasps = ctx.grasp_source.sample(grasp_request(ctx, cloud, mask, pose_world_object, thorough=thorough))
     ctx.add_time("sample grasps", time.perf_counter() - started)
     return GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
+
+
+def grasp_request(
+    ctx: SkillContext,
+    cloud: ObjectCloud,
+    mask: AffordanceMask,
+    pose_world_object: Pose,
+    *,
+    thorough: bool,
+    region: NDArray[np.bool_] | None = None,
+    bounds_m: Array | None = None,
+) -> GraspRequest:
+    """Put together what a grasp source is asked.
+
+    Args:
+        ctx: Arm, hand, scene.
+        cloud: What the source sees of the object.
+        mask: The predicted region.
+        pose_world_object: Where the object stands.
+        thorough: Ask for more candidates.
+        region: (n,) bool, the part of the mask that counts; all of it where None.
+        bounds_m: (2, 3) corners of the link that is to be moved; the cloud's where None.
+    """
+    return GraspRequest(
+        cloud.points_m,
+        cloud.normals,
+        mask.mask if region is None else region,
+        ctx.gripper,
+        support_plane=table_plane(pose_world_object),
+        obstacles=tuple(obstacles_near(ctx, cloud.object_id, pose_world_object)),
+        thorough=thorough,
+        category=cloud.category,
+        region=mask.query.region,
+        bounds_m=bounds_m,
+        pose_world_object=pose_world_object,
+        camera=ctx.camera,
+        rng=ctx.rng.spawn(1)[0],
+    )
 
 
 def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = None) -> StageReport:
@@ -63,7 +96,7 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
         return StageReport(name, False, "hand_full", f"the hand still holds {ctx.held.object_id}; place it first")
     trace = find_grasps(ctx, query)
     ctx.traces.append(trace)
-    if not trace.mask.mask.any():
+    if ctx.grasp_source.needs.region and not trace.mask.mask.any():
         return StageReport(name, False, "no_region", f"{query.object} has no {query.region!r}")
     tried: list[str] = []
     report = _try_grasps(ctx, trace, usable, tried)

@@ -98,23 +98,15 @@ def tool_pose(ctx: SkillContext, candidate: GraspCandidate) -> Pose:
 def best_grasp(
     ctx: SkillContext, trace: GraspTrace, usable: Usable | None, *, blocked: Set[int] = frozenset()
 ) -> RankedGrasp | None:
-    """Return the executable candidate of the best score that the next step can use, or None.
+    """Return the first executable candidate of `reached_in_order` that the next step can use, or None.
 
-    Candidates whose pads lie wholly on the region come before all others; ``blocked`` ones were tried. One that the
-    next step can only use at a price is taken if the next few are no better.
+    ``blocked`` ones were tried. One that the next step can only use at a price is taken if the next few are no better.
     """
     evaluation = trace.evaluation
     assert evaluation is not None
     started = time.perf_counter()
     candidates = trace.grasps.candidates
-    order = sorted(
-        (i for i in map(int, np.flatnonzero(evaluation.score > 0)) if i not in blocked),
-        key=lambda i: (
-            candidates[i].region_share < WHOLLY_ON_REGION,
-            -float(evaluation.score[i]),
-            -candidates[i].quality,
-        ),
-    )
+    order = [i for i in reached_in_order(trace) if i not in blocked]
     found, worth, last = None, 0.0, LOOK_AHEAD_RANKS
     world, opening_m = ctx.planner.world, ctx.planner.opening_m
     for rank, i in enumerate(order[:LOOK_AHEAD_RANKS]):
@@ -142,6 +134,26 @@ def best_grasp(
     ctx.planner.set_world(world)  # looking ahead took the object away, and the way to it must not hit it
     ctx.add_time("look ahead", time.perf_counter() - started)
     return found
+
+
+def reached_in_order(trace: GraspTrace) -> list[int]:
+    """Return the candidates that can be reached, in the order in which they are to be tried.
+
+    By the motion's score, those whose pads lie wholly on the region before all others; or as the source ranks them.
+    """
+    evaluation, candidates = trace.evaluation, trace.grasps.candidates
+    assert evaluation is not None
+    reached = [int(i) for i in np.flatnonzero(evaluation.score > 0)]
+    if trace.grasps.order == "source":
+        return reached
+    return sorted(
+        reached,
+        key=lambda i: (
+            candidates[i].region_share < WHOLLY_ON_REGION,
+            -float(evaluation.score[i]),
+            -candidates[i].quality,
+        ),
+    )
 
 
 def attach(
