@@ -38,6 +38,26 @@ def farthest_points(points, count):  # type: ignore[no-untyped-def]  # pragma: n
     return chosen
 
 
+@njit(cache=True)
+def first_of_cells(keys, slots, kept):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the positions at which each of (n,) non-negative keys comes first, in order; return how many there are.
+
+    ``slots`` (a power of two, over twice as long as the keys) and ``kept`` are room to work in.
+    """
+    slots[:] = -1
+    mask = len(slots) - 1
+    count = 0
+    for i in range(len(keys)):
+        at = (keys[i] * 0x9E3779B1 >> 7) & mask
+        while slots[at] >= 0 and slots[at] != keys[i]:
+            at = (at + 1) & mask
+        if slots[at] < 0:
+            slots[at] = keys[i]
+            kept[count] = i
+            count += 1
+    return count
+
+
 @njit(cache=True, fastmath=True)
 def local_shape(points, normals, neighbours, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write (n, 6) `LOCAL` of each point from its neighbours' indices (n, k)."""

@@ -118,6 +118,8 @@ def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
 
 def _choose(scaled: Array, normals: Array, rng: np.random.Generator) -> Index:
     """Return 1536 indices: one point per cell of place and normal direction; points repeat where there are fewer."""
+    from armwright.affordance._kernels import first_of_cells
+
     order = rng.permutation(len(scaled))
     if len(scaled) <= POINTS:
         return np.concatenate([order, rng.choice(order, POINTS - len(order))])
@@ -126,19 +128,21 @@ def _choose(scaled: Array, normals: Array, rng: np.random.Generator) -> Index:
     side = 2 * axis + (n[np.arange(len(n)), axis] > 0)
     small, large = 0.004, 0.4
     first: Index = np.arange(len(order))
+    kept = np.empty(len(order), np.int64)
+    slots = np.empty(1 << (2 * len(order)).bit_length(), np.int64)
     for _ in range(9):
         size = np.sqrt(small * large)
         cell = np.floor((at + np.array([1.0, 1.0, 0.5])) / size).astype(np.int64)
         key = ((cell[:, 0] * 1024 + cell[:, 1]) * 1024 + cell[:, 2]) * 8 + side
-        _, kept = np.unique(key, return_index=True)
-        if len(kept) < POINTS:
+        count = first_of_cells(key, slots, kept)
+        if count < POINTS:
             large = size
         else:
-            small, first = size, kept
-            if len(kept) < 1.03 * POINTS:
+            small, first = size, kept[:POINTS].copy()
+            if count < 1.03 * POINTS:
                 break
-    # The order is already random, so that the lowest places are a fair draw among the cells.
-    return np.asarray(order[np.sort(first)[:POINTS]])
+    # The order is already random, so that the first places are a fair draw among the cells.
+    return np.asarray(order[first[:POINTS]])
 
 
 def _describe(at: Array, normals: Array, wide: Index, extent_m: float, sides: Array) -> Float32:
