@@ -143,6 +143,9 @@ class ArgumentReader:
             elif item.kind == "side":
                 clause.side, clause.side_tokens = item.side, item.tokens
                 self._at += 1
+            elif item.kind == "length":
+                clause.distance_m, clause.distance_tokens = item.length_m, item.tokens
+                self._at += 1
             elif item.kind == "result":
                 clause.result = item.word
                 self._at += 1

@@ -8,6 +8,7 @@ from armwright.language._conditions import condition_at
 from armwright.language._copulas import CopulaReader
 from armwright.language._items import Item, NounPhrase
 from armwright.language._leads import agent_end, lead_end
+from armwright.language._measures import is_a_way, length_m
 from armwright.language._noun_phrases import share_nouns
 
 
@@ -363,7 +364,11 @@ class Chunker(CopulaReader):
                 self._add("np", at, end).np = NounPhrase("substance", "contents", tokens=(at, end))
                 return end
         if at + 1 < len(self._words) and self._words[at + 1] in fixed.MEASURES:
-            self.unknown |= {at, at + 1}
+            far = length_m(self._words, at)
+            if far is not None and self._shifting() and is_a_way(self._words, at):
+                self._add("length", at, at + 2).length_m = far
+            else:
+                self.unknown |= {at, at + 1}
             return at + 2
         if self._words[at] == "can" and not self._after_determiner(at):
             previous = self._previous()

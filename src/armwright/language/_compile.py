@@ -49,6 +49,8 @@ class Compiler(Pouring):
             followed = any(step.target is None and step.relation == clause.side for step in self.steps[done:])
             if clause.side is not None and not followed:
                 self.rejected.append(clause.side_tokens)
+            if clause.distance_m is not None and all(step.distance_m is None for step in self.steps[done:]):
+                self.rejected.append(clause.distance_tokens)
 
     def _pick(self, clause: Clause) -> None:
         self._lid_from_pot(clause)
@@ -349,6 +351,11 @@ class Compiler(Pouring):
         objects = self._entities(clause, test=lambda e: openable(e) or (movable(e) and not swings), action=name)
         if clause.result in ("open", "closed") and all(map(openable, objects)):
             return self._act("close" if clause.result == "closed" else "open", objects)
+        if clause.distance_m is not None and clause.distance_m <= 0:
+            raise UsageError(
+                f"nothing can be moved by {clause.distance_m:g} m.",
+                hint="Say a positive distance and a direction: 10 cm to the left.",
+            )
         goal = self._split_places(clause, objects, goals=True)
         for entity in objects:
             able = "Openable Handle" in entity.info.regions or "Button" in entity.info.regions
@@ -364,7 +371,7 @@ class Compiler(Pouring):
                 else:
                     target = None
             entity.manipulated = True
-            self.steps.append(Step(name, entity, target, relation, entity.spot))
+            self.steps.append(Step(name, entity, target, relation, entity.spot, clause.distance_m))
             entity.moved = True
         self.talk.mention(objects)
         return None

@@ -23,6 +23,7 @@ class Step:
     target: Referent | None = None
     relation: RelationName | None = None
     spot: SpotName | None = None
+    distance_m: float | None = None
 
 
 def movable(entity: Entity) -> bool:

@@ -91,7 +91,7 @@ class NounPhrase:
 
 
 ItemKind = Literal[
-    "verb", "np", "rel", "side", "conn", "order", "stop", "exist", "be", "neg", "with", "result", "region"
+    "verb", "np", "rel", "side", "conn", "order", "stop", "exist", "be", "neg", "with", "result", "region", "length"
 ]
 
 
@@ -109,6 +109,7 @@ class Item:
     phrase: RelationPhrase | None = None
     explicit: bool = False
     side: RelationName | None = None
+    length_m: float | None = None
 
 
 ClauseKind = FrameName | Literal["describe"]
@@ -143,6 +144,7 @@ class Clause:
 
     Attributes:
         side: A direction without a thing to go by, and the tokens that say it.
+        distance_m: How far to push or pull, and the tokens that say it.
         excepted: What of the objects is left out (``all but the red one``).
         void: It is about no thing at all (``pick up no mug``), so nothing is to be done.
     """
@@ -154,6 +156,8 @@ class Clause:
     region: NounPhrase | None = None
     side: RelationName | None = None
     side_tokens: tuple[int, int] = (0, 0)
+    distance_m: float | None = None
+    distance_tokens: tuple[int, int] = (0, 0)
     excepted: list[NounPhrase] = field(default_factory=list)
     void: bool = False
     result: str = ""

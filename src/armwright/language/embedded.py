@@ -118,7 +118,14 @@ def _finish(sentence: str, compiler: Compiler, not_understood: tuple[str, ...]) 
         return TABLE_ID if isinstance(thing, TableType) else None if thing is None else ids[id(thing)]
 
     primitives = tuple(
-        Primitive(name=s.name, object=ids[id(s.object)], target=name(s.target), relation=s.relation, spot=s.spot)
+        Primitive(
+            name=s.name,
+            object=ids[id(s.object)],
+            target=name(s.target),
+            relation=s.relation,
+            spot=s.spot,
+            distance_m=s.distance_m,
+        )
         for s in compiler.steps
     )
     entities = compiler.talk.entities
