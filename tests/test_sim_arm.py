@@ -152,6 +152,18 @@ def test_contact_guard_stops_on_the_table(world):
     assert world.truth.robot_contacts() <= {"table"}
 
 
+def test_a_force_that_has_to_last_stops_the_arm_later(world):
+    stops = []
+    for lasting_s in (0.0, 0.2):
+        world.arm.move_linear(down(0.45, 0.25, 0.05), speed_m_s=0.5)
+        guard = Guard(contact_n=5.0, contact_s=lasting_s)
+        started = world.clock.now_s
+        report = world.arm.move_linear(down(0.45, 0.25, -0.05), guard, speed_m_s=0.02)
+        assert (report.status, report.guard) == ("guard", "contact")
+        stops.append(report.state.stamp_s - started)
+    assert stops[1] - stops[0] == pytest.approx(0.2, abs=0.05)
+
+
 def test_contact_guard_feels_the_held_object_touch_down_but_not_its_weight(world):
     grasp(world)
     up = world.arm.move_linear(down(0.5, 0.0, 0.2), Guard(contact_n=2.0), speed_m_s=0.2)

@@ -57,3 +57,12 @@ def test_a_full_hand_pushes_nothing(session_of):
     assert pick(stage.ctx, AffordanceQuery(object="mug", region="Graspable Handle", role="grasp")).ok
     assert push(stage.ctx, SIDE, np.array([0.5, 0.3]), name="it").status == "hand_full"
     assert drag(stage.ctx, BODY, np.array([0.5, 0.3]), name="it").status == "hand_full"
+
+
+def test_a_box_is_pushed_up_to_a_plate_and_not_into_it(session_of):
+    stage = bench(session_of("franka"), box="box", plate="plate", places={"box": (0.48, -0.22), "plate": (0.52, 0.18)})
+    primitive = Primitive(name="push", object="box", target="plate")
+    ok, error = done(stage, primitive)
+    assert ok and error < 0.03
+    graded = grade(stage, primitive, region=None)
+    assert graded.success, graded

@@ -62,12 +62,14 @@ class Guard:
 
     Attributes:
         contact_n: Stop when the tool feels more than this force beyond its own weight [N].
+        contact_s: The force must last this long: what slides before the fingers chatters, what jams keeps pressing.
         timeout_s: Stop after this much world time.
         distance_m: Stop after the tool has travelled this far.
         predicate: Any further condition on the arm's state; with its name.
     """
 
     contact_n: float | None = None
+    contact_s: float = 0.0
     timeout_s: float | None = None
     distance_m: float | None = None
     predicate: Callable[[ArmState], bool] | None = None

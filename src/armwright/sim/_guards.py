@@ -35,6 +35,7 @@ class Watch:
         self._start_m = servo.tool(physics.data.qpos[arm.qpos])[:3, 3]
         self._tare = arm.readings(physics.data).force_n if guard.contact_n is not None else np.zeros(3)
         self._smooth = 0.0
+        self._free_s = physics.now_s
         self._gravity = np.array(physics.model.opt.gravity)
         self.detail = ""
 
@@ -48,7 +49,9 @@ class Watch:
                 float(np.linalg.norm(reading.force_n - self._tare)), float(np.linalg.norm(reading.force_n - carried))
             )
             self._smooth += _SMOOTHING * (force - self._smooth)
-            if self._smooth > guard.contact_n:
+            if self._smooth <= guard.contact_n:
+                self._free_s = physics.now_s
+            elif physics.now_s - self._free_s > guard.contact_s - 1e-9:
                 self.detail = f"the tool felt {self._smooth:.1f} N"
                 return "contact"
         if guard.timeout_s is not None and physics.now_s - self._start_s >= guard.timeout_s - 1e-9:

@@ -13,7 +13,7 @@ from armwright.core.task import AffordanceQuery
 from armwright.skills.context import GraspTrace, SkillContext
 from armwright.skills.motion import back_away, follow_path
 from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, find_grasps
-from armwright.skills.push import EXTRA_M, JAM_N, NEAR_M, outline_of, push, slides
+from armwright.skills.push import EXTRA_M, JAM_N, JAM_S, NEAR_M, outline_of, push, slides
 from armwright.skills.rank import WHOLLY_ON_REGION, evaluate, known_opening, tool_pose
 
 GRASPS = 40
@@ -115,7 +115,7 @@ def _do(ctx: SkillContext, object_id: str, way: _Drag, goal_m: Array, u: Array) 
             def there(state: ArmState) -> bool:
                 return float((goal_m - outline_of(ctx, object_id).center_m) @ u) <= 0.0
 
-            guard = Guard(contact_n=JAM_N, predicate=there, predicate_name="the object is there")
+            guard = Guard(contact_n=JAM_N, contact_s=JAM_S, predicate=there, predicate_name="the object is there")
             slid = ctx.arm.move_linear(way.pose_base_end, guard, speed_m_s=ctx.options.fine_speed_m_s)
             ok = slid.ok or slid.status == "not_reached"
             moved = StageReport("slide", ok, slid.status, slid.detail)

@@ -43,7 +43,7 @@ APPROACH_M = 0.08
 BACK_M = 0.05
 UP_M = 0.08
 # What slides resists with its weight's friction; this much means that it is jammed.
-JAM_N = 40.0
+JAM_N, JAM_S = 40.0, 0.05
 TOUCH_N = 15.0
 # A yielding arm presses down what it pushes, which jams; a stroke that rises by this slope, and so far at most, cannot.
 RISE, HIGHEST_M = 0.03, 0.004
@@ -236,7 +236,7 @@ def _do(ctx: SkillContext, object_id: str, stroke: _Stroke, goal_m: Array, u: Ar
         def there(state: ArmState) -> bool:
             return float((goal_m - outline_of(ctx, object_id).center_m) @ u) <= 0.0
 
-        guard = Guard(contact_n=JAM_N, predicate=there, predicate_name="the object is there")
+        guard = Guard(contact_n=JAM_N, contact_s=JAM_S, predicate=there, predicate_name="the object is there")
         here = ctx.arm.state().pose_base_tool
         direction = ctx.arm.pose_world_base.inverse().rotate([*u, 0.0])
         touch = Pose(here.position_m + (STANDOFF_M + 0.002) * direction, here.quat_wxyz)
