@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from armwright.assets.catalog import category_info
 from armwright.assets.library import default_library
+from armwright.assets.placement import TableBounds
 from armwright.assets.scene import ObjectSpec, ParsedTask, Relation, SceneSpec, WindowSpec
 from armwright.core.errors import SceneError
 from armwright.core.task import Primitive
 from armwright.generate.solve import Solved, Workspace, solve_scene
+from armwright.robots.registry import load_spec, robot_names
+from armwright.robots.station import station
 from armwright.tasks.evidence import observe
 from armwright.tasks.predicates import relation_holds
 from conftest import FIVE_SENTENCES
@@ -106,6 +109,16 @@ def test_the_manipulated_object_stays_in_its_window(seed, size_m, yaw_deg):
     nominal = -np.pi / 2 if "Graspable Handle" in category_info("mug").regions else 0.0
     turned = np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0]) - nominal
     assert abs((turned + np.pi) % (2 * np.pi) - np.pi) <= np.deg2rad(yaw_deg / 2) + 1e-9
+
+
+@pytest.mark.parametrize("robot", robot_names())
+def test_every_arm_has_its_window_on_the_table(robot):
+    space, table = Workspace.of(load_spec(robot)), TableBounds(*station().table_limits_m())
+    middle = space.window_m * np.array([np.cos(space.window_rad), np.sin(space.window_rad)])
+    corners = middle + 0.5 * WindowSpec().size_m * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+    assert TableBounds(space.x_m, space.y_m).contains(corners)
+    assert table.contains(np.array([space.x_m, space.y_m]).T)
+    assert not table.contains(np.array([[1.06, 0.0]])) and not table.contains(np.array([[0.5, 0.81]]))
 
 
 def test_the_window_is_used_to_its_edges():

@@ -21,6 +21,7 @@ from armwright.core.seeds import rng_for
 from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts
 from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
 from armwright.robots.spec import RobotSpec
+from armwright.robots.station import station
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
 from armwright.tasks.predicates import relation_holds
 
@@ -31,6 +32,9 @@ MAX_DRAWS = 2000
 DRAWS_PER_OBJECT = 12
 # Room for an open finger between any two things.
 MARGIN_M = 0.025
+# Kept free along the table's edges, and between the arm's mounting and whatever stands on the table.
+EDGE_M = 0.03
+MOUNTING_M = 0.18
 # Things larger than this stand at the side and face the arm, so that the work area stays free.
 LARGE_M = 0.24
 
@@ -61,6 +65,8 @@ class Solved:
 class Workspace:
     """The part of the table that a scene uses, seen from the arm's base at the origin [m].
 
+    The defaults suit an arm that works best half a metre away; `of` makes that of a given arm.
+
     Attributes:
         x_m, y_m: Limits of the table top.
         window_m, window_rad: Polar position of the middle of the manipulated object's window.
@@ -71,8 +77,8 @@ class Workspace:
         swing_m, swing_rad: Nominal polar position of the front of what is opened or closed; it faces the base.
     """
 
-    x_m: tuple[float, float] = (0.18, 1.03)
-    y_m: tuple[float, float] = (-0.75, 0.75)
+    x_m: tuple[float, float] = field(default_factory=lambda: (MOUNTING_M, _table_limits_m()[0][1]))
+    y_m: tuple[float, float] = field(default_factory=lambda: _table_limits_m()[1])
     window_m: float = 0.50
     window_rad: float = -0.30
     near_m: float = 0.40
@@ -94,6 +100,10 @@ class Workspace:
             front_m=(middle - 0.06, middle + 0.01),
             swing_m=middle + 0.12,
         )
+
+
+def _table_limits_m() -> tuple[tuple[float, float], tuple[float, float]]:
+    return station().table_limits_m(margin_m=EDGE_M)
 
 
 def uncovered(parsed: ParsedTask, library: Library) -> ParsedTask:

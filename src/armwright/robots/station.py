@@ -40,7 +40,6 @@ class Station:
         pose_world_base: Where the arm's mounting surface is (raised by the spec's ``base_height_m``).
         table_center_m: x, y of the table's middle in the world.
         table_half_m: Half extents of the table top: x, y, thickness; it lies below z = 0.
-        window_half_m: Half extents, x and y, of the window that every arm works in, around its workspace centre.
         cameras: Fixed cameras by name.
     """
 
@@ -48,23 +47,17 @@ class Station:
     pose_world_base: Pose
     table_center_m: tuple[float, float]
     table_half_m: Point
-    window_half_m: tuple[float, float]
     cameras: Mapping[str, StationCamera]
 
     def base_pose(self, spec: RobotSpec) -> Pose:
         """Return the pose of the arm's base in the world."""
         return self.pose_world_base @ Pose(np.array([0.0, 0.0, spec.base_height_m]))
 
-    def workspace(self, spec: RobotSpec) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the lowest and the highest x, y [m] in the world of the window that the arm works in."""
-        x, y, _ = self.base_pose(spec).transform([*spec.workspace_center_m, 0.0])
-        half_x, half_y = self.window_half_m
-        return (float(x - half_x), float(y - half_y)), (float(x + half_x), float(y + half_y))
-
-    def on_table(self, x_m: float, y_m: float, *, margin_m: float = 0.0) -> bool:
-        """Return whether a point lies on the table top, at least ``margin_m`` from its edge."""
-        dx, dy = abs(x_m - self.table_center_m[0]), abs(y_m - self.table_center_m[1])
-        return dx <= self.table_half_m[0] - margin_m and dy <= self.table_half_m[1] - margin_m
+    def table_limits_m(self, *, margin_m: float = 0.0) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return (lowest, highest) x and y [m] in the world of the table top, ``margin_m`` from its edges."""
+        (x, y), (half_x, half_y, _) = self.table_center_m, self.table_half_m
+        half_x, half_y = half_x - margin_m, half_y - margin_m
+        return (x - half_x, x + half_x), (y - half_y, y + half_y)
 
 
 def looking_at(eye_m: Point, target_m: Point) -> Pose:
@@ -82,7 +75,6 @@ def _table() -> Station:
         pose_world_base=Pose(),
         table_center_m=(0.45, 0.0),
         table_half_m=(0.6, 0.8, 0.02),
-        window_half_m=(0.15, 0.15),
         cameras={"front": StationCamera(looking_at((1.12, -0.72, 0.72), (0.40, 0.03, 0.14)), 45.0)},
     )
 

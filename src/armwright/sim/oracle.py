@@ -120,6 +120,10 @@ class OracleSource:
             raise UnknownNameError("object", object_id, self._world.objects)
         return self._world.objects[object_id]
 
+    def mass_kg(self, object_id: str) -> float:
+        """Return what the hand carries when it lifts an object, with its contents [kg]."""
+        return self._world.truth.mass_kg(object_id)
+
     def cloud(self, object_id: str) -> ObjectCloud:
         """Return labelled points of an object, in its frame."""
         return object_cloud(self._world, object_id)

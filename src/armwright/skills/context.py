@@ -40,6 +40,8 @@ class SceneSource(Protocol):
 
     def model(self, object_id: str) -> ObjectModel: ...
 
+    def mass_kg(self, object_id: str) -> float: ...
+
     def cloud(self, object_id: str) -> ObjectCloud: ...
 
     def close_up(self, object_id: str, center_m: Array, radius_m: float) -> ObjectCloud: ...
@@ -61,7 +63,7 @@ class SkillOptions:
         max_attempts: Grasps tried in execution before a pick fails.
         min_hold_m: A gripper that closed to less than this holds nothing.
         hold_s: How long a held object is kept still.
-        grip_force_n: Closing force; None uses the gripper's own limit.
+        grip_force_n: Closing force; None asks for what an object weighs (`skills.grip`).
         transit_speed, fine_speed: Share of the joint speed limits on planned paths and on the approach.
         speed_m_s: Speed of straight tool motions.
         fine_speed_m_s: Speed of guarded motions.

@@ -16,6 +16,8 @@ from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
 from armwright.grasping.request import GraspRequest
 from armwright.skills.context import GraspTrace, Held, SkillContext
+from armwright.skills.grip import grip_force
+from armwright.skills.held import lost
 from armwright.skills.let_go import straight
 from armwright.skills.motion import back_away, follow_path, move_straight
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
@@ -159,7 +161,8 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
         return moved
     if moved.status == "guard":
         return StageReport("approach", False, "blocked", moved.detail)
-    closed = ctx.arm.grip(width_m=0.0, force_n=ctx.options.grip_force_n)
+    force_n = grip_force(ctx, trace.query.object, grasp.candidate.pose_object_pads)
+    closed = ctx.arm.grip(width_m=0.0, force_n=force_n)
     if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
         return StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")
     closed_at = ctx.arm.state().stamp_s
@@ -168,7 +171,7 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if not lifted.ok:
         return lifted
     state = ctx.arm.state()
-    if state.opening_m < ctx.options.min_hold_m:
+    if lost(ctx):
         return StageReport("lift", False, "dropped", "it slipped out while it was lifted")
     object_id = trace.query.object
     rise_m = float(ctx.scene.pose_world(object_id).position_m[2] - stand.position_m[2])

@@ -12,6 +12,7 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
 from armwright.skills.context import SkillContext
+from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import back_away, move_straight, move_to_any
 from armwright.skills.rank import Usable, attach, known_opening
@@ -133,7 +134,7 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
         moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
     if not moved.ok:
         return StageReport(name, False, moved.status, moved.detail)
-    if ctx.arm.state().opening_m < ctx.options.min_hold_m:
+    if lost(ctx):
         return StageReport(name, False, "dropped", "it was lost on the way")
     for depth_m in (max(way.depth_m(chosen), 1e-3), ctx.options.place_gap_m + SHORT_DESCENT_M):
         lowered = move_straight(
@@ -229,6 +230,6 @@ def hold(ctx: SkillContext, target: str | None, relation: RelationName | None) -
         if not moved.ok:
             return StageReport(name, False, moved.status, moved.detail)
     ctx.clock.sleep(ctx.options.hold_s)
-    if ctx.arm.state().opening_m < ctx.options.min_hold_m:
+    if lost(ctx):
         return StageReport(name, False, "dropped", "it slipped out of the gripper")
     return StageReport(name, True, "done", f"held for {ctx.options.hold_s:.1f} s")
