@@ -100,7 +100,7 @@ def test_files_are_drawn_where_there_are_any() -> None:
         {"texture": {"share": 1.5}},
         {"lighting": {"kinds": []}},
         {"lighting": {"kinds": ["laser"]}},
-        {"colour": {"on": True}},
+        {"colour": {"enabled": True}},
         {"noise": {"sigma": [0, float("nan")]}},
     ],
 )

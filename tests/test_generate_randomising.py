@@ -68,7 +68,7 @@ def test_files_are_checked_and_named(pictures: Path, field: Path) -> None:
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])
 def test_a_file_gives_ranges(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"ranges{suffix}"
-    path.write_text('{"noise": {"on": true, "sigma": [2, 3]}, "pose": {"on": false}}')
+    path.write_text('{"noise": {"enabled": true, "sigma": [2, 3]}, "pose": {"enabled": false}}')
     ranges = asked(str(path)).ranges
     assert ranges.axes == ("noise",)
     assert ranges.noise.sigma == (2.0, 3.0)
@@ -83,7 +83,7 @@ def test_a_file_gives_ranges(tmp_path: Path, suffix: str) -> None:
         ("none,pose", None, "names axes and none"),
         ("missing.yaml", None, "cannot read"),
         ("r.yaml", "noise: {sigma: [5, 1]}", "noise.sigma is [5, 1]"),
-        ("r.yaml", "nois: {on: true}", "nois is"),
+        ("r.yaml", "nois: {enabled: true}", "nois is"),
         ("r.yaml", "[1, 2", "no YAML or JSON"),
         ("r.yaml", "just words", "the file is 'just words'"),
     ],
@@ -96,6 +96,13 @@ def test_wrong_ranges_are_refused(tmp_path: Path, option: str, content: str | No
         read_randomising(RandomiseOptions(text))
     assert message in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_the_documented_file_is_the_default_with_every_axis_on(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "docs/randomisation.md").read_text(encoding="utf-8")
+    path = tmp_path / "ranges.yaml"
+    path.write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    assert asked(str(path)).ranges == Randomisation().switched(AXES)
 
 
 def _cut(path: Path) -> Path:

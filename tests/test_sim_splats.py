@@ -12,9 +12,11 @@ from armwright.assets.randomise import BackgroundLook
 from armwright.core.camera import CameraModel
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose, quat_to_matrix
+from armwright.robots.station import looking_at
 from armwright.sim._splat_kernels import basis
 from armwright.sim.backdrop import anchored
 from armwright.sim.gaussians import GaussianField, colour_field
+from armwright.sim.rooms import room_field
 from armwright.sim.splat_files import load_field, write_field
 from armwright.sim.splats import blend_field, orbit_cameras, render_field
 
@@ -154,6 +156,18 @@ def test_the_papers_cameras() -> None:
     small = orbit_cameras(Pose(), scale=0.125)[8]
     point = [[0.4, 0.1, 0.0]]
     assert small.project(point)[0] == pytest.approx(views[8].project(point)[0] / 8)
+
+
+def test_the_room_is_all_around_and_its_table_is_level_with_the_arms() -> None:
+    room = room_field(3)
+    view = camera(64, pose=looking_at((1.0, -0.7, 0.7), (0.4, 0.0, 0.0)))
+    image = render_field(room, view)
+    assert image.alpha.min() > 0.9
+    assert image.rgb.reshape(-1, 3).std(0).min() > 5
+    table = room.mean_m[np.abs(room.mean_m[:, 2]) < 1e-6]
+    assert len(table) > 10_000
+    assert table[:, 0].min() < 0.0 < 0.8 < table[:, 0].max()
+    assert np.array_equal(room_field(3).sh, room.sh) and not np.array_equal(room_field(4).sh, room.sh)
 
 
 @pytest.mark.parametrize("k", [1, 4, 9, 16])

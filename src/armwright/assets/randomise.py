@@ -45,14 +45,14 @@ class PoseAxis(WindowSpec):
     """Where the manipulated object stands: a square window and a range of yaw around the nominal pose."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    on: bool = True
+    enabled: bool = True
 
 
 class TextureAxis(_Model):
     """What surfaces are covered with.
 
     Attributes:
-        on: The axis is randomised.
+        enabled: The axis is randomised.
         share: Chance that a surface gets a texture; others keep their own look.
         patterns: Procedural textures to draw from.
         folder: Images of the user's, which are drawn beside the procedural ones.
@@ -61,7 +61,7 @@ class TextureAxis(_Model):
         table, floor: Cover these too.
     """
 
-    on: bool = False
+    enabled: bool = False
     share: float = Field(default=0.8, ge=0, le=1)
     patterns: tuple[Pattern, ...] = Field(default=PATTERNS, min_length=1)
     folder: str | None = None
@@ -75,7 +75,7 @@ class LightingAxis(_Model):
     """Type, position, intensity and colour of the lights.
 
     Attributes:
-        on: The axis is randomised.
+        enabled: The axis is randomised.
         kinds: Types to draw from.
         count: Range of their number.
         distance_m, azimuth_deg, elevation_deg: Where they hang, around the middle of the work area.
@@ -84,7 +84,7 @@ class LightingAxis(_Model):
         ambient: Light from everywhere.
     """
 
-    on: bool = False
+    enabled: bool = False
     kinds: tuple[LightKind, ...] = Field(default=("directional", "spot", "point"), min_length=1)
     count: Annotated[tuple[int, int], AfterValidator(_ordered)] = (1, 3)
     distance_m: Range = (1.0, 2.2)
@@ -99,14 +99,14 @@ class BackgroundAxis(_Model):
     """What stands behind the robot and the objects.
 
     Attributes:
-        on: The axis is randomised.
+        enabled: The axis is randomised.
         patterns, folder, folder_share: As for textures.
         splats: Files of Gaussian fields (.ply or .splat); where there are any they are used instead of textures.
         orbit_deg: Angles about the base's vertical axis that a field is seen from.
         scale, offset_m: Anchor of a field in the arm's base frame.
     """
 
-    on: bool = False
+    enabled: bool = False
     patterns: tuple[Pattern, ...] = Field(default=PATTERNS, min_length=1)
     folder: str | None = None
     folder_share: float = Field(default=0.5, ge=0, le=1)
@@ -119,7 +119,7 @@ class BackgroundAxis(_Model):
 class NoiseAxis(_Model):
     """Gaussian noise on the rendered colours, its standard deviation in steps of 255."""
 
-    on: bool = False
+    enabled: bool = False
     sigma: Range = (1.0, 8.0)
 
 
@@ -136,7 +136,7 @@ class Randomisation(_Model):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes that are on."""
-        return tuple(axis for axis in AXES if getattr(self, axis).on)
+        return tuple(axis for axis in AXES if getattr(self, axis).enabled)
 
     @property
     def visual(self) -> bool:
@@ -145,12 +145,16 @@ class Randomisation(_Model):
 
     def switched(self, axes: Sequence[Axis]) -> Randomisation:
         """Return a copy in which exactly these axes are on."""
-        return self.model_copy(update={a: getattr(self, a).model_copy(update={"on": a in axes}) for a in AXES})
+        return self.model_copy(update={a: getattr(self, a).model_copy(update={"enabled": a in axes}) for a in AXES})
 
     def window(self) -> WindowSpec:
         """Return the window that manipulated objects are drawn from: a point where poses are not randomised."""
         pose = self.pose
-        return WindowSpec(size_m=pose.size_m, yaw_deg=pose.yaw_deg) if pose.on else WindowSpec(size_m=0.0, yaw_deg=0.0)
+        return (
+            WindowSpec(size_m=pose.size_m, yaw_deg=pose.yaw_deg)
+            if pose.enabled
+            else WindowSpec(size_m=0.0, yaw_deg=0.0)
+        )
 
 
 class ImageFile(_Model):
@@ -251,15 +255,15 @@ def draw_looks(ranges: Randomisation, scene: SceneSpec, seed: int, images: Image
     """
     files = images or {}
     looks: dict[str, object] = {}
-    if ranges.texture.on:
+    if ranges.texture.enabled:
         looks["surfaces"] = _surfaces(ranges.texture, scene, seed, files.get("texture", ()))
-    if ranges.lighting.on:
+    if ranges.lighting.enabled:
         rng = rng_for(seed, "looks", "lighting")
         looks["lights"] = _lights(ranges.lighting, rng)
         looks["ambient"] = float(rng.uniform(*ranges.lighting.ambient))
-    if ranges.background.on:
+    if ranges.background.enabled:
         looks["background"] = _background(ranges.background, seed, files)
-    if ranges.noise.on:
+    if ranges.noise.enabled:
         looks["noise_sigma"] = float(rng_for(seed, "looks", "noise").uniform(*ranges.noise.sigma))
         looks["noise_seed"] = int_seed(seed, "looks", "pixels")
     return Looks.model_validate(looks)

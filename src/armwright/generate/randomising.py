@@ -107,12 +107,12 @@ def _with_options(ranges: Randomisation, options: RandomiseOptions) -> Randomisa
     update: dict[str, Any] = {}
     if options.textures is not None:
         folder = str(options.textures.absolute())
-        used = [axis for axis in ("texture", "background") if getattr(ranges, axis).on]
+        used = [axis for axis in ("texture", "background") if getattr(ranges, axis).enabled]
         if not used:
             raise UsageError("--textures is of no use: neither texture nor background is randomised.")
         update |= {axis: getattr(ranges, axis).model_copy(update={"folder": folder}) for axis in used}
     if options.splats:
-        if not ranges.background.on:
+        if not ranges.background.enabled:
             raise UsageError("--splat is of no use: the background is not randomised.")
         background = update.get("background", ranges.background)
         fields = tuple(str(path.absolute()) for path in options.splats)
@@ -122,11 +122,11 @@ def _with_options(ranges: Randomisation, options: RandomiseOptions) -> Randomisa
 
 def _checked_files(ranges: Randomisation) -> dict[str, tuple[ImageFile, ...]]:
     files: dict[str, tuple[ImageFile, ...]] = {}
-    if ranges.texture.on and ranges.texture.folder is not None:
+    if ranges.texture.enabled and ranges.texture.folder is not None:
         files["texture"] = folder_images(Path(ranges.texture.folder))
-    if ranges.background.on and ranges.background.folder is not None:
+    if ranges.background.enabled and ranges.background.folder is not None:
         files["background"] = folder_images(Path(ranges.background.folder))
-    if ranges.background.on and ranges.background.splats:
+    if ranges.background.enabled and ranges.background.splats:
         files["splats"] = tuple(_checked_fields(ranges.background.splats))
     return files
 
