@@ -54,6 +54,15 @@ def test_every_table_can_be_rebuilt_from_the_record(benched):
     assert set(record["files"]) == {"journal", "table", "csv", "stages", "page"}
 
 
+def test_lines_of_several_grasp_sources_are_told_apart(benched):
+    _, _, record = benched
+    assert "grasps" not in format_table(record).splitlines()[0]
+    rows = [{**row, "grasps": name} for row in record["rows"] for name in ("manual", "generic-filtered")]
+    head, *lines = format_table({**record, "rows": rows}).splitlines()
+    assert "grasps" in head
+    assert sum(" manual " in line for line in lines) == sum(" generic-filtered " in line for line in lines) == 2
+
+
 def test_the_csv_files_hold_what_the_record_does(benched):
     _, _, record = benched
     cells = list(csv.DictReader(io.StringIO(rows_csv(record))))

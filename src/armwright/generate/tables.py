@@ -59,10 +59,14 @@ def format_table(record: Mapping[str, Any]) -> str:
     """Return the tables of a bench as text: the cells, the totals of each tier and arm, failures by stage."""
     rows, summary = record["rows"], record["summary"]
     width = max([len(row["task"]) for row in rows] + [4])
-    lines = [f"{'task':<{width}}  {'robot':<8} {'both':>7}  {'95 %':>11}  success  comply  failures"]
+    sources = [row["grasps"] for row in rows]
+    wide = max(len(name) for name in [*sources, "grasps"]) + 2 if len(set(sources)) > 1 else 0
+    title = "grasps" if wide else ""
+    lines = [f"{'task':<{width}}  {'robot':<8} {title:<{wide}}{'both':>7}  {'95 %':>11}  success  comply  failures"]
     for row in rows:
+        source = row["grasps"] if wide else ""
         lines.append(
-            f"{row['task']:<{width}}  {row['robot']:<8} {row['both']:>3}/{row['n']:<3}  {_interval(row)}"
+            f"{row['task']:<{width}}  {row['robot']:<8} {source:<{wide}}{row['both']:>3}/{row['n']:<3}  {_interval(row)}"
             f"  {row['success']:>7}  {row['compliance']:>6}  {_counted(row['failures'])}"
         )
     for name, part in _totals(rows):
