@@ -17,7 +17,7 @@ CLOSED_SHARE = 0.97
 # Half width of the sector in which the nearest point counts as the edge of its direction.
 SECTOR_RAD = np.deg2rad(7.5)
 # The view is drawn with this resolution, coarser for large regions, and with this many pixels around the region.
-PIXEL_M, PIXELS, MARGIN = 0.0005, 200, 40
+PIXEL_M, PIXELS, MARGIN = 0.001, 120, 20
 # The axis is turned by these to see whether the passage gets wider, and by how much it must.
 TURNS_RAD = (0.12, 0.05)
 BETTER_M = 0.0003
@@ -76,20 +76,21 @@ def hole_of(cloud: ObjectCloud, mask: AffordanceMask) -> Hole | None:
     if len(region) < 16:
         return None
     axes = np.linalg.eigh(np.cov(region.T))[1].T
-    found = [hole for axis in axes if (hole := _seen_along(cloud.points_m, region, axis)) is not None]
-    if not found:
+    best: Hole | None = None
+    for axis in axes:
+        best = _seen_along(cloud.points_m, region, axis, MIN_RADIUS_M if best is None else best.radius_m) or best
+    if best is None:
         return None
-    best = max(found, key=lambda hole: hole.radius_m)
     for turn in TURNS_RAD:
         x, y = _across(best.normal)
         for side in (x, -x, y, -y):
-            tried = _seen_along(cloud.points_m, region, best.normal * np.cos(turn) + side * np.sin(turn))
-            if tried is not None and tried.radius_m > best.radius_m + BETTER_M:
-                best = tried
+            turned = best.normal * np.cos(turn) + side * np.sin(turn)
+            best = _seen_along(cloud.points_m, region, turned, best.radius_m + BETTER_M) or best
     return best
 
 
-def _seen_along(points_m: Array, region_m: Array, normal: Array) -> Hole | None:
+def _seen_along(points_m: Array, region_m: Array, normal: Array, beat_m: float) -> Hole | None:
+    """The hole in a view along a direction, if it is wider than ``beat_m`` and closed all around."""
     x, y = _across(normal)
     origin = region_m.mean(0)
     flat = np.stack([(points_m - origin) @ x, (points_m - origin) @ y], axis=1)
@@ -110,7 +111,7 @@ def _seen_along(points_m: Array, region_m: Array, normal: Array) -> Hole | None:
     free[(places @ hull.equations[:, :2].T + hull.equations[:, 2] > 0).any(-1)] = 0.0
     middle = places[np.unravel_index(np.argmax(free), free.shape)]
     radius = float(np.linalg.norm(flat - middle, axis=1).min())
-    if radius < MIN_RADIUS_M:
+    if radius <= beat_m:
         return None
     offset = flat - middle
     distance = np.linalg.norm(offset, axis=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -47,8 +48,9 @@ def pegs_of(cloud: ObjectCloud, mask: AffordanceMask) -> list[Peg]:
     region, rest = cloud.points_m[mask.mask], cloud.points_m[~mask.mask]
     if len(region) < 16 or len(rest) == 0:
         return []
-    near = cKDTree(region).sparse_distance_matrix(cKDTree(region), NEAR_M)
-    count, owner = connected_components(near, directed=False)
+    near = cKDTree(region).query_pairs(NEAR_M, output_type="ndarray")
+    shape = (len(region), len(region))
+    count, owner = connected_components(coo_array((np.ones(len(near)), near.T), shape=shape), directed=False)
     to_rest = cKDTree(rest).query(region)[0]
     found = [_peg(region[owner == k], to_rest[owner == k]) for k in range(count) if (owner == k).sum() >= 16]
     return [peg for peg in found if peg is not None]

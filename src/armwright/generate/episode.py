@@ -42,7 +42,7 @@ JUDGE_AFTER_S = 1.0
 # The station's camera that grasp sources look through.
 THIRD_PERSON = "front"
 # Longest wait for what was shaken to swing out.
-SWINGS_OUT_S = 4.0
+SWINGS_OUT_S = 12.0
 # What is put on something loose must stand for this long.
 STANDS_S = 3.0
 

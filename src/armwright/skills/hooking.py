@@ -143,9 +143,9 @@ def _axes(out: Array, level_rad: float, roll_rad: float) -> Array:
     z = np.array([0.0, 0.0, 1.0])
     passage = np.cos(level_rad) * out + np.sin(level_rad) * z
     up = np.cos(level_rad) * z - np.sin(level_rad) * out
-    side = np.cross(up, passage)
+    side = np.array([-out[1], out[0], 0.0])
     turned = np.cos(roll_rad) * up + np.sin(roll_rad) * side
-    return np.stack([passage, np.cross(turned, passage), turned], axis=1)
+    return np.stack([passage, np.cos(roll_rad) * side - np.sin(roll_rad) * up, turned], axis=1)
 
 
 def _along(line_m: Array, shares: Array) -> Array:
