@@ -43,7 +43,7 @@ def test_unknown_name_lists_the_nearest():
 def test_entry_points_are_found_and_checked(monkeypatch):
     offer(monkeypatch, Mine)
     assert registry.affordance_model("mine").name == "mine"
-    assert registry.affordance_names() == ("mine", "oracle")
+    assert registry.affordance_names() == ("learned", "mine", "openad-style", "oracle")
     offer(monkeypatch, list)
     with pytest.raises(UsageError, match="predict"):
         registry.affordance_model("mine")

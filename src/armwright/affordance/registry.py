@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -12,7 +13,19 @@ from armwright.core.errors import UnknownNameError, UsageError
 
 ENTRY_POINT_GROUP = "armwright.affordance"
 
-_BUILT_IN: dict[str, Callable[[], AffordanceModel]] = {"oracle": OracleAffordance}
+
+@lru_cache(maxsize=2)
+def _network(name: str) -> AffordanceModel:
+    from armwright.affordance.networks import NETWORKS, NetworkAffordance
+
+    return NetworkAffordance(NETWORKS[name])
+
+
+_BUILT_IN: dict[str, Callable[[], AffordanceModel]] = {
+    "oracle": OracleAffordance,
+    "learned": lambda: _network("learned"),
+    "openad-style": lambda: _network("openad-style"),
+}
 
 
 def affordance_names() -> tuple[str, ...]:
@@ -21,7 +34,7 @@ def affordance_names() -> tuple[str, ...]:
 
 
 def affordance_model(name: str = "oracle") -> AffordanceModel:
-    """Build the affordance model of this name.
+    """Build the affordance model of this name; networks are read once per process.
 
     Args:
         name: A built-in one, or one that an installed package offers: an entry point in ``armwright.affordance``
@@ -30,6 +43,7 @@ def affordance_model(name: str = "oracle") -> AffordanceModel:
     Raises:
         UnknownNameError: There is none of that name.
         UsageError: The entry point's object is no affordance model.
+        CacheError: The network's files are missing or damaged.
     """
     built: Any
     if name in _BUILT_IN:
