@@ -66,8 +66,8 @@ def format_table(record: Mapping[str, Any]) -> str:
     for row in rows:
         source = row["grasps"] if wide else ""
         lines.append(
-            f"{row['task']:<{width}}  {row['robot']:<8} {source:<{wide}}{row['both']:>3}/{row['n']:<3}  {_interval(row)}"
-            f"  {row['success']:>7}  {row['compliance']:>6}  {_counted(row['failures'])}"
+            f"{row['task']:<{width}}  {row['robot']:<8} {source:<{wide}}{row['both']:>3}/{row['n']:<3}"
+            f"  {_interval(row)}  {row['success']:>7}  {row['compliance']:>6}  {_counted(row['failures'])}"
         )
     for name, part in _totals(rows):
         lines.append(f"{name}: {part['both']} of {part['n']} ({_share(part)})")
