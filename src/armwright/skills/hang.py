@@ -35,6 +35,10 @@ BRANCHES = 3
 SWING_COST = 2.0
 # A grip gives a little on the way; below this the path found beforehand is as good.
 GAVE_M, GAVE_RAD = 0.001, 0.01
+# Times that the ways are looked for anew, after the object turned out to be held otherwise than it was.
+APPROACHES = 3
+_TURNED = StageReport("hang", False, "slipped", "it turned in the gripper and does not fit over the peg any more")
+REFUSED = frozenset({"slipped", "verify_collision", "timing_fail", "verify_limits"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +70,21 @@ def hang(ctx: SkillContext, handle: AffordanceQuery, hook: AffordanceQuery) -> S
         return StageReport(name, False, "no_region", hooking)
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,), targets=(hook.object,)))
     _look_again(ctx)
-    started = time.perf_counter()
-    ways, against = _complete_ways(ctx, hooking, hook.object)
-    ctx.add_time("plan hang", time.perf_counter() - started)
-    if not ways:
-        return StageReport(name, False, "no_way", against)
-    moved, way = _go_before(ctx, ways, name)
-    if way is None:
-        return moved
-    path = _corrected(ctx, hooking, way) if _look_again(ctx) else way.path_rad
-    if path is None:
-        return StageReport(name, False, "slipped", "it turned in the gripper and does not fit over the peg any more")
-    entered = follow_path(ctx, path, name=name, fine=True)
-    if not entered.ok:
-        return entered
+    for _ in range(APPROACHES):
+        started = time.perf_counter()
+        ways, against = _complete_ways(ctx, hooking, hook.object)
+        ctx.add_time("plan hang", time.perf_counter() - started)
+        if not ways:
+            return StageReport(name, False, "no_way", against)
+        moved, way = _go_before(ctx, ways, name)
+        if way is None:
+            return moved
+        path = _corrected(ctx, hooking, way) if _look_again(ctx) else way.path_rad
+        entered = _TURNED if path is None else follow_path(ctx, path, name=name, fine=True)
+        if entered.ok or entered.status not in REFUSED:  # else nothing has moved, and another way may do
+            break
+    if way is None or not entered.ok:
+        return StageReport(name, False, entered.status, entered.detail)
     if slipped_m(ctx) > SLIPPED_M:
         return StageReport(name, False, "dropped", "it slipped in the gripper")
     down = (0.0, 0.0, -(way.drop_m + OVERTRAVEL_M))
