@@ -82,6 +82,38 @@ def test_long_things_are_offered_flat_and_one_end_first():
     assert {round(abs(p.tilt_rad), 2) for p in found} >= {0.0, 0.65}
 
 
+@pytest.mark.parametrize("yaw", [0.0, 0.3, 0.8])
+def test_a_cube_whose_corners_do_not_pass_the_rim_is_not_offered(yaw):
+    turned, tried = Pose.from_yaw(np.zeros(3), yaw), set()
+    for instance in range(12):
+        cube, cup = build("cube", instance), build("cup", 5 * instance)
+        across = np.sqrt(2) * np.ptp(cube.bounds_m, axis=0)[0] / np.ptp(cup.bounds_m, axis=0)[0]
+        found = placements(cube, cup, "in", rng=np.random.default_rng(0), n=9, pose_world_held=turned)
+        assert not found or across < 0.95
+        tried.add(bool(found))
+    assert tried == {False, True}
+
+
+def test_pens_are_stuck_into_cups():
+    pen, cup = build("pen", 0), build("cup", 0)
+    found = draw(pen, cup, "in", n=9)
+    assert found and all(abs(p.tilt_rad) > 1.2 for p in found)
+
+
+def test_paper_cups_nest_with_the_narrow_end_deep_inside():
+    found = draw(build("paper_cup", 2), build("paper_cup", 7), "in")
+    cavity = build("paper_cup", 7).containers[0]
+    assert found
+    for p in found:
+        v = TARGET.inverse().transform(world_vertices(build("paper_cup", 2), p))
+        assert cavity.floor_z_m < v[:, 2].min() < cavity.floor_z_m + 0.6 * (cavity.rim_z_m - cavity.floor_z_m)
+
+
+def test_under_a_machine_with_a_foot_is_on_the_foot_and_never_in_a_cavity():
+    assert {p.support for p in draw(build("cup"), build("coffee_machine"), "under")} == {"tray"}
+    assert not {p.support for p in draw(build("cup"), build("microwave"), "under")} & {"interior"}
+
+
 @pytest.mark.parametrize(
     ("held", "target", "relation"),
     [

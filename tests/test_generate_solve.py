@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from armwright.assets.catalog import category_info
 from armwright.assets.library import default_library
-from armwright.assets.placement import TableBounds
+from armwright.assets.placement import TableBounds, placements
 from armwright.assets.scene import ObjectSpec, ParsedTask, Relation, SceneSpec, WindowSpec
 from armwright.core.errors import SceneError
 from armwright.core.task import Primitive
-from armwright.generate.solve import Solved, Workspace, solve_scene
+from armwright.generate.solve import Solved, Workspace, draw_instances, solve_scene
 from armwright.robots.registry import load_spec, robot_names
 from armwright.robots.station import station
 from armwright.tasks.evidence import observe
@@ -189,3 +189,17 @@ def test_contradicting_relations_are_refused():
     )
     with pytest.raises(SceneError, match="do not hold together"):
         solve_scene(by_hand("can", "box", relations=relations), default_library(), seed=0, reach=everywhere)
+
+
+@pytest.mark.parametrize("sentence", ["put the cube in the cup", "stack one paper cup into the other"])
+def test_instances_are_drawn_so_that_what_is_asked_can_be_done(task, sentence):
+    parsed, library = task(sentence), default_library()
+    place = next(p for p in parsed.primitives if p.name == "place")
+    for seed in range(6):
+        models, instances = draw_instances(parsed, library, seed)
+        again, _ = draw_instances(parsed, library, seed)
+        assert {k: m.params for k, m in models.items()} == {k: m.params for k, m in again.items()}
+        assert placements(models[place.object], models[place.target], "in", rng=np.random.default_rng(1), n=1), (
+            seed,
+            instances,
+        )

@@ -199,16 +199,17 @@ class HeightGrid:
         np.maximum.at(self._top, tuple(index.T), points_m[:, 2])
 
     @classmethod
-    def of_model(cls, model: ObjectModel, pose_world_object: Pose) -> PlacedGrid:
-        """Return the top of an object that stands at a pose, in cells that suit its size."""
+    def of_model(cls, model: ObjectModel, pose_world_object: Pose, *, cell_m: float | None = None) -> PlacedGrid:
+        """Return the top of an object that stands at a pose, in cells of a width or, by default, that suit its size."""
         upright = is_upright(pose_world_object)
-        grid = _TOPS.get(model) if upright else None
+        kept = upright and cell_m is None
+        grid = _TOPS.get(model) if kept else None
         if grid is None:
             turn = Pose() if upright else Pose(np.zeros(3), pose_world_object.quat_wxyz)
             extent = float(np.ptp(turn.transform(all_vertices(model))[:, :2], axis=0).max())
-            cell = max(CELL_M, extent / 80)
+            cell = cell_m or max(CELL_M, extent / 80)
             grid = cls(turn.transform(surface_points(model, cell_m=cell)), cell_m=cell)
-            if upright:
+            if kept:
                 _TOPS[model] = grid
         frame = pose_world_object if upright else Pose(pose_world_object.position_m)
         return PlacedGrid(grid, frame)

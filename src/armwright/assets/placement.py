@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from armwright.assets.export import link_inertia
 from armwright.assets.footprint import (
     Footprint,
     HeightGrid,
@@ -55,6 +56,17 @@ _OVERHANG = 1.6
 _CARRIED = 0.6
 _OPEN_M = 0.5
 _TILTS_RAD = (0.0, 0.65, -0.65, 0.8, -0.8)
+# What is much longer than the opening is stuck in, one end first.
+_STUCK_RAD = (1.35, -1.35, 1.5, -1.5)
+# Length over width of what may go in one end first.
+_SLENDER = 1.5
+# What reaches this far below the rim lies inside; less than the second lies on the rim.
+_DEEP_M = 0.014
+_RIM_M = 0.004
+# Tapered walls of nesting cups are looked at in cells of this width.
+_SIDES_M = 0.001
+# What is wider than the opening nests in it if its narrower end gets this share of the way to the floor.
+_NESTED = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +102,11 @@ class TableBounds:
         return bool(
             self.x_m[0] <= low[0] and high[0] <= self.x_m[1] and self.y_m[0] <= low[1] and high[1] <= self.y_m[1]
         )
+
+
+def is_roofed(surface: SupportSurface, model: ObjectModel) -> bool:
+    """Tell whether a surface is a foot of its object, with another part of it above, and not the floor of a cavity."""
+    return surface.clearance_m < _OPEN_M and surface.name not in {container.part for container in model.containers}
 
 
 def standing(model: ObjectModel, pose_world_object: Pose) -> Pose:
@@ -169,6 +186,13 @@ def placements(
     return found
 
 
+def _tilts(length_m: float, opening_m: float) -> tuple[float, ...]:
+    """Return the tilts to try: what is longer than the opening would lie across the rim, so one end goes in first."""
+    if length_m <= 0.95 * opening_m:
+        return (0.0,)
+    return _TILTS_RAD if length_m <= _OVERHANG * opening_m else _STUCK_RAD
+
+
 class _Task:
     """One call of `placements`: the shapes, turned and looked at from above."""
 
@@ -196,9 +220,27 @@ class _Task:
         return HeightGrid.of_model(self.target, self.pose_world_target)
 
     @cached_property
+    def _target_sides(self) -> PlacedGrid:
+        """The target's upper surface, fine enough for steep walls."""
+        assert self.target is not None
+        return HeightGrid.of_model(self.target, self.pose_world_target, cell_m=_SIDES_M)
+
+    @cached_property
     def _skin(self) -> Array:
         """Points on all of the held object's surface, in its frame (n, 3)."""
         return surface_points(self.held)
+
+    @cached_property
+    def _middle(self) -> Array:
+        """The middle of the held object's mass, in its frame (3,)."""
+        return np.asarray(link_inertia(self.held.root)[0])
+
+    @cached_property
+    def _slender(self) -> bool:
+        """Whether the held object, as it lies, is much longer than wide."""
+        flat = self.orientation.transform(all_vertices(self.held))[:, :2]
+        size = np.ptp(flat @ np.linalg.eigh(np.cov(flat.T))[1], axis=0)
+        return bool(size.max() > _SLENDER * size.min())
 
     def _bottom(self, pose: Pose) -> Array:
         """Return what of the held object can touch first when it is let down in a pose, in its frame (k, 3)."""
@@ -249,7 +291,11 @@ class _Task:
 
     def on(self) -> Iterator[Placement]:
         assert self.target is not None
-        surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in self.target.supports]
+        yield from self._upon(self.target.supports)
+
+    def _upon(self, supports: Sequence[SupportSurface]) -> Iterator[Placement]:
+        """Yield rest poses on some of the target's surfaces."""
+        surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in supports]
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
         for attempt, yaw in zip(range(_TRIES if upright else 0), self._yaws(), strict=False):
             pose, points = self._turned(yaw)
@@ -286,7 +332,7 @@ class _Task:
 
     def inside(self) -> Iterator[Placement]:
         assert self.target is not None
-        found: list[tuple[float, float, Placement]] = []
+        found: list[tuple[bool, float, Placement]] = []
         turn = self.pose_world_target.rotation[:2, :2]
         for container in self.target.containers:
             middle = self.pose_world_target.transform(container.center_m)
@@ -298,21 +344,32 @@ class _Task:
             opening = self._opening(middle[:2], turn, rim)
             for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
                 size = np.ptp(self._turned(yaw)[1][:, :2] @ turn, axis=0)
-                if size.min() > 2 * opening.min() or size.max() > _OVERHANG * 2 * opening.max():
-                    continue
-                # What is longer than the opening would lie across the rim: one end goes in first.
-                for tilt in _TILTS_RAD if size.max() > 1.9 * opening.max() else (0.0,):
+                wide = size.min() > 2 * opening.min()
+                long = self._slender and not wide
+                tilts = _tilts(float(size.max()), 2 * float(opening.max())) if long else (0.0,)
+                for tilt in tilts:
                     pose, points = self._turned(yaw, tilt_rad=tilt)
                     size = np.ptp(points[:, :2] @ turn, axis=0)
-                    spread = 0.0 if attempt < 4 else 0.5
+                    if tilt in _STUCK_RAD and (size > 2 * opening).any():
+                        continue
+                    spread = 0.0 if attempt < 4 or wide else 0.5
                     room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * size, 0)
                     x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
                     bottom = pose.transform(self._bottom(pose)) + np.array([x, y, 0.0])
-                    z = max(floor, self.target_top.rest_height(bottom))
+                    z = max(floor, (self._target_sides if wide else self.target_top).rest_height(bottom))
+                    deepest = rim - (_RIM_M if long else _DEEP_M)
+                    if wide:
+                        deepest = floor + (1 - _NESTED) * (rim - floor)
+                        if (np.ptp(points[points[:, 2] < BASE_M, :2] @ turn, axis=0) > 2 * opening).any():
+                            continue  # It would straddle the rim.
+                    if z > max(deepest, floor + REST_M):
+                        continue  # It would lie on the rim.
                     placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)
-                    found.append((abs(tilt), round((z - floor) / max(rim - floor, 1e-6), 2), placed))
+                    # Of two ends the heavy one goes in first: the lower the middle of the mass, the less it tips over.
+                    middle_m = z + float(pose.rotate(self._middle)[2] + pose.position_m[2])
+                    found.append((tilt != 0.0, round(middle_m, 3), placed))
         found.sort(key=lambda item: item[:2])
-        yield from (placement for _, _, placement in found)
+        yield from (placement for *_, placement in found)
         yield from self._shelved()
 
     def _opening(self, middle: Array, turn: Array, rim_z_m: float) -> Array:
@@ -377,6 +434,7 @@ class _Task:
             over = target_points[near.all(1), 2]
             if len(over) and over.min() > self.table.z_m + points[:, 2].max() + MARGIN_M:
                 yield Placement(self._at(pose, float(x), float(y), self.table.z_m + REST_M), "rest", "table", yaw)
+        yield from self._upon([s for s in self.target.supports if is_roofed(s, self.target)])
 
     def beside(self, relation: RelationName) -> Iterator[Placement]:
         assert self.target is not None

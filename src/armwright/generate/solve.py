@@ -35,6 +35,8 @@ MARGIN_M = 0.025
 # Kept free along the table's edges, and between the arm's mounting and whatever stands on the table.
 EDGE_M = 0.03
 MOUNTING_M = 0.18
+# Instances are drawn again up to this often where one could not be put where it is to go.
+FIT_TRIES = 40
 # Things larger than this stand at the side and face the arm, so that the work area stays free.
 LARGE_M = 0.24
 
@@ -123,15 +125,40 @@ def uncovered(parsed: ParsedTask, library: Library) -> ParsedTask:
 
 
 def draw_instances(parsed: ParsedTask, library: Library, seed: int) -> tuple[dict[str, ObjectModel], dict[str, int]]:
-    """Draw an instance per object from the library, by the object's name and the seed."""
+    """Draw an instance per object from the library, by the object's name and the seed.
+
+    Where something could not be put where it is to go, such as a cube in a narrower cup, other instances are drawn.
+    """
     models, instances = {}, {}
+    draws = {node.id: rng_for(seed, "instance", node.id) for node in parsed.scene.objects}
+
+    def draw(node: ObjectSpec) -> None:
+        instances[node.id] = int(draws[node.id].integers(INSTANCES)) if node.instance is None else node.instance
+        models[node.id] = library.build(node.category, instance=instances[node.id], attributes=node.attributes)
+
     for node in parsed.scene.objects:
-        instance = node.instance
-        if instance is None:
-            instance = int(rng_for(seed, "instance", node.id).integers(INSTANCES))
-        instances[node.id] = instance
-        models[node.id] = library.build(node.category, instance=instance, attributes=node.attributes)
+        draw(node)
+    for _ in range(FIT_TRIES):
+        unfit = {object_id for pair in _misfits(parsed, models) for object_id in pair}
+        if not any(node.id in unfit and node.instance is None for node in parsed.scene.objects):
+            break
+        for node in parsed.scene.objects:
+            if node.id in unfit:
+                draw(node)
     return models, instances
+
+
+def _misfits(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> list[tuple[str, str]]:
+    """Return the pairs of which the first can be put nowhere in its relation to the second, however the two stand."""
+    goals = [(p.object, p.relation, p.target) for p in parsed.primitives if p.name == "place"]
+    starts = [(r.subject, r.relation, r.object) for r in parsed.scene.relations]
+    found = []
+    for subject, relation, target in dict.fromkeys([*goals, *starts]):
+        if target is not None and target in models and relation in ("on", "in", "under"):
+            where = placements(models[subject], models[target], relation, rng=np.random.default_rng(0), n=1)
+            if not where:
+                found.append((subject, target))
+    return found
 
 
 def poured_contents(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> dict[str, ContentsSpec]:

@@ -25,6 +25,10 @@ SHORT_DESCENT_M = 0.006
 # Rows of the way down, and how far beyond the resting pose it goes at least: the held pose is known this well.
 DEPTH_STEP_M = 0.003
 REST_SLACK_M = 0.002
+# Heights above the resting pose from which a thing is let go into a container, the lowest that the hand reaches.
+DROPS_M = (0.02, 0.06, 0.10)
+# Nothing has moved after these, so that another height may be tried.
+NO_WAY = ("ik_fail", "goal_collision", "verify_collision", "no_path")
 # Configurations at which a grasp is looked at for room around the fingers, and what one without room is worth.
 LOOKED_AT = 8
 TIGHT = 0.5
@@ -51,6 +55,7 @@ def placement_poses(
         other, pose_world_other = ctx.scene.model(object_id), stand
     else:
         other, pose_world_other = None, None
+    prints = _around(ctx, others, reference, relation)
     found = placements(
         ctx.scene.model(object_id),
         other,
@@ -59,10 +64,19 @@ def placement_poses(
         n=PLACEMENTS,
         pose_world_held=stand,
         pose_world_target=pose_world_other,
-        obstacles=[Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others],
+        obstacles=prints,
         bounds=ctx.bounds,
     )
     return [p.pose_world_object for p in found]
+
+
+def _around(ctx: SkillContext, others: Sequence[str], reference: str | None, relation: RelationName) -> list[Footprint]:
+    """Outline what must not be stood upon; what lies in the same container may be: things are let go over it."""
+    prints = [Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others]
+    if relation != "in" or reference is None:
+        return prints
+    low, high = Footprint.from_model(ctx.scene.model(reference), ctx.scene.pose_world(reference)).bounds_m
+    return [p for p in prints if not ((p.center_m > low) & (p.center_m < high)).all()]
 
 
 def tool_goals(
@@ -90,7 +104,7 @@ def usable_for(
 
     whole = ctx.scene.world_spec()
 
-    def roomy(q_rad: Array) -> bool:
+    def roomy(q_rad: Array, gap_m: float) -> bool:
         down = straight(ctx, q_rad, np.array([0.0, 0.0, -gap_m])) if gap_m > 0 else q_rad[None]
         return (
             len(down) > 0
@@ -98,19 +112,30 @@ def usable_for(
             and release_extra(ctx, down[-1], world=whole, object_id=object_id) is not None
         )
 
-    def usable(pose_tool_object: Pose) -> float:
-        ctx.planner.set_world(spec)
-        attach(ctx, object_id, pose_tool_object)
+    def hovering(pose_tool_object: Pose, gap_m: float) -> Array:
         matrices = np.stack([p.matrix() for p in tool_goals(ctx, poses, pose_tool_object, gap_m)])
         found = ctx.planner.ik(matrices, seeds=ctx.arm.state().target_rad[None], n_seeds=8, max_solutions=2)
         goals = np.array([found.q_rad[i, k] for i, count in enumerate(found.count) for k in range(int(count))])
-        free = goals[ctx.planner.check(goals)] if len(goals) else goals
+        return goals[ctx.planner.check(goals)] if len(goals) else goals
+
+    def usable(pose_tool_object: Pose) -> float:
+        ctx.planner.set_world(spec)
+        attach(ctx, object_id, pose_tool_object)
+        for height_m in drop_heights(relation, gap_m):
+            free = hovering(pose_tool_object, height_m)
+            if len(free):
+                break
         ctx.planner.detach()
         if len(free) == 0:
             return 0.0
-        return 1.0 if any(roomy(q) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
+        return 1.0 if any(roomy(q, height_m) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
 
     return usable
+
+
+def drop_heights(relation: RelationName, gap_m: float) -> tuple[float, ...]:
+    """Return the heights above its resting pose from which to put an object down, in order of preference [m]."""
+    return (gap_m, *(height for height in DROPS_M if height > gap_m)) if relation == "in" and gap_m > 0 else (gap_m,)
 
 
 def place(ctx: SkillContext, target: str | None, relation: RelationName) -> StageReport:
@@ -125,13 +150,17 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName) -> Stag
         return StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
-    goals = tool_goals(ctx, poses, held.pose_tool_object, ctx.options.place_gap_m)
     resting = (TABLE, *(() if target is None else (target,)))
     way = _WayDown(ctx, resting, drop=relation == "in")
-    moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
-    if moved.status == "verify_collision":  # nothing has moved
-        way.needs_room = False
+    for height_m in drop_heights(relation, ctx.options.place_gap_m):
+        way.needs_room = True
+        goals = tool_goals(ctx, poses, held.pose_tool_object, height_m)
         moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
+        if moved.status == "verify_collision":  # nothing has moved
+            way.needs_room = False
+            moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
+        if moved.status not in NO_WAY:
+            break
     if not moved.ok:
         return StageReport(name, False, moved.status, moved.detail)
     if lost(ctx):

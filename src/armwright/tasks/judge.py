@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from armwright.assets.cloud import nearest_part
@@ -97,6 +97,12 @@ class EpisodeJudge:
         self._swung = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("open", "close")))
         self._pulled = tuple(dict.fromkeys(p.object for p in primitives if p.name == "open"))
         self._swings: dict[str, articulation.SwingWatch] = {}
+        self._passing = tuple(
+            k
+            for k, p in enumerate(primitives)
+            if p.name == "hold" and any(q.object == p.object for q in primitives[k + 1 :])
+        )
+        self._held_once: set[int] = set()
         self._shifted = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("push", "pull")))
         self._rise_m = dict.fromkeys(self._shifted, 0.0)
         self._up: dict[str, Array] = {}
@@ -120,6 +126,7 @@ class EpisodeJudge:
         self._touched |= truth.robot_contacts()
         for object_id in self._picked:
             self._watch_lift(truth, object_id)
+        self._watch_holds(truth)
         for object_id in self._shifted:
             low = float(truth.pose(object_id).transform(self._models[object_id].root.vertices_m)[:, 2].min())
             self._rise_m[object_id] = max(self._rise_m[object_id], low - self._lifts[object_id].low_before_m)
@@ -154,6 +161,18 @@ class EpisodeJudge:
         for points in truth.pad_contacts(object_id).values():
             lift.parts.update(str(part) for part in nearest_part(model, points))
 
+    def _watch_holds(self, truth: JudgedTruth) -> None:
+        """Remember the holds that something else is done after: they are over when the task ends."""
+        for index in self._passing:
+            primitive = self._primitives[index]
+            if index in self._held_once or not truth.is_held(primitive.object):
+                continue
+            ids = (primitive.object, primitive.target)
+            near = {object_id: model for object_id, model in self._models.items() if object_id in ids}
+            seen = observe(truth, near, self._base)
+            if self._held(seen, primitive).ok:
+                self._held_once.add(index)
+
     def _share(self, object_id: str) -> float:
         watched = self._lifts[object_id] if object_id in self._picked else self._swings[object_id]
         counts = watched.parts
@@ -172,7 +191,8 @@ class EpisodeJudge:
         if primitive.name == "place":
             return self._placed(evidence, primitive, moved_again="pick" in later)
         if primitive.name == "hold":
-            return self._held(evidence, primitive)
+            verdict = self._held(evidence, primitive)
+            return replace(verdict, ok=True, detail="moved again later") if index in self._held_once else verdict
         if primitive.name == "pour" and primitive.target is not None:
             return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
         if primitive.name == "hang" and primitive.target is not None:

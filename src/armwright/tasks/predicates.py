@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from armwright.assets.model import SupportSurface
+from armwright.assets.placement import is_roofed
 from armwright.core.pose import Array
 from armwright.core.task import RelationName
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -83,20 +86,27 @@ def on(evidence: Evidence, subject: str, target: str) -> Verdict:
     if target == TABLE:
         return Verdict(True, name)
     t = evidence.objects[target]
-    local = t.pose_world.inverse().transform(o.center_m)
-    surfaces = t.model.supports
-    if not surfaces:
+    if not t.model.supports:
+        local = t.pose_world.inverse().transform(o.center_m)
         low, high = t.model.bounds_m
         ok = bool((local[:2] > low[:2]).all() and (local[:2] < high[:2]).all())
         return Verdict(ok, name, "its mass is beside the target")
-    bottom = float(o.low_m[2])
+    surface = surface_below(o, t, t.model.supports)
+    if surface is not None:
+        return Verdict(True, name, f"on {surface}")
+    return Verdict(False, name, "it touches the target, but rests on none of its surfaces")
+
+
+def surface_below(o: ObjectEvidence, t: ObjectEvidence, surfaces: Sequence[SupportSurface]) -> str | None:
+    """Return the name of the surface that the object's mass is over and its lowest point at, or None."""
+    local = t.pose_world.inverse().transform(o.center_m)
     for surface in surfaces:
         inside = surface.pose_object_surface.inverse().transform(local)
         top = float(t.pose_world.transform(surface.pose_object_surface.position_m)[2])
         half = np.asarray(surface.half_extents_m)
-        if (np.abs(inside[:2]) <= half).all() and abs(bottom - top) < 2 * CONTACT_SLACK_M:
-            return Verdict(True, name, f"on {surface.name}")
-    return Verdict(False, name, "it touches the target, but rests on none of its surfaces")
+        if (np.abs(inside[:2]) <= half).all() and abs(float(o.low_m[2]) - top) < 2 * CONTACT_SLACK_M:
+            return surface.name
+    return None
 
 
 def inside(evidence: Evidence, subject: str, target: str) -> Verdict:
@@ -166,14 +176,15 @@ def above(evidence: Evidence, subject: str, target: str) -> Verdict:
 
 
 def under(evidence: Evidence, subject: str, target: str) -> Verdict:
-    """The subject stands below some part of the target, within its outline."""
+    """The subject stands below some part of the target, within its outline: on the table, or on the target's foot."""
     name = f"under({subject}, {target})"
     o, t = evidence.objects[subject], evidence.objects[target]
     local = t.pose_world.inverse().transform(o.center_m)
     low, high = t.model.bounds_m
     ok = bool((local[:2] > low[:2]).all() and (local[:2] < high[:2]).all()) and o.high_m[2] < t.high_m[2]
-    if target in evidence.carriers(subject):
-        return Verdict(False, name, "it stands on the target")
+    foot = [surface for surface in t.model.supports if is_roofed(surface, t.model)]
+    if target in evidence.carriers(subject) and surface_below(o, t, foot) is None:
+        return Verdict(False, name, "it stands on the target, with nothing of it above")
     return Verdict(ok, name, "" if ok else "its middle is outside the target's outline, or not below its top")
 
 

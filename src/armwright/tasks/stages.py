@@ -71,7 +71,7 @@ def _graded_by(primitives: Sequence[Primitive], index: int) -> tuple[str, ...]:
     if step.name == "hold":
         return ("lifted", "still", relation) if step.target is not None and step.relation else ("lifted", "still")
     if step.name == "hang":
-        return ("hung",)
+        return ("hung",) if "pick" in later else ("released", "hung", "still")
     if "pick" in later:
         return (relation,)
     return ("released", "still", relation, *(() if relation == "in" else ("upright",)))
