@@ -89,7 +89,9 @@ def evaluate(models: list[NetworkAffordance], categories: tuple[str, ...], draws
                 for phrase in rng.choice(phrases, PHRASES_PER_QUERY, replace=False):
                     noun = str(rng.choice(CATALOG[category].words))
                     asked.append((kind, k, str(phrase).replace("{thing}", noun)))
+        ready = prepare(thing.points_m, thing.normals)
         for model in models:
+            model.encode(thing, ready=ready)
             answers = model.predict_phrases(thing, [phrase for _, _, phrase in asked])
             for (kind, k, _), answer in zip(asked, answers, strict=True):
                 row = rows[f"{model.name}|{kind}"]

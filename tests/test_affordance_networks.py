@@ -45,6 +45,9 @@ def model() -> NetworkAffordance:
 def test_networks_are_affordance_models_that_can_be_asked_in_words(name: str) -> None:
     built = affordance_model(name)
     assert built.name == name and isinstance(built, AffordanceModel) and isinstance(built, OpenVocabularyModel)
+    thing, _ = cloud_of("mug")
+    answer = built.predict(thing, ask("Graspable Body"))
+    assert answer.mask.shape == (len(thing.points_m),) and answer.model == name and answer.status == "present"
 
 
 @pytest.mark.parametrize(

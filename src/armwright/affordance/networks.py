@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.affordance.prepare import prepare
+from armwright.affordance.prepare import PreparedCloud, prepare
 from armwright.affordance.protocol import AffordanceMask, ObjectCloud, PhraseMask
 from armwright.affordance.text import word_vectors
 from armwright.core.errors import CacheError
@@ -95,9 +95,8 @@ class NetworkAffordance:
         """
         words, known = _vectors(tuple(phrases))
         encoded = self.encode(cloud)
-        logits, presence = self._head.run(
-            None, {"points": encoded.points, "tokens": encoded.tokens, "words": words, "known": known}
-        )
+        given = {"points": encoded.points, "tokens": encoded.tokens, "words": words, "known": known}
+        logits, presence = _run(self._head, given)
         score, there = _sigmoid(logits[0])[:, encoded.nearest], _sigmoid(presence[0])
         found = (score >= self.spec.mask_from) & (there >= self.spec.present_from)[:, None]
         return tuple(
@@ -105,14 +104,19 @@ class NetworkAffordance:
             for k, phrase in enumerate(phrases)
         )
 
-    def encode(self, cloud: ObjectCloud) -> Encoded:
-        """Return the object's encoding, computed once for as long as its points live."""
+    def encode(self, cloud: ObjectCloud, *, ready: PreparedCloud | None = None) -> Encoded:
+        """Return the object's encoding, computed once for as long as its points live.
+
+        Args:
+            cloud: The object.
+            ready: The same cloud prepared, where several networks are asked of it.
+        """
         key = id(cloud.points_m)
         with self._lock:
             if self._kept.get(key) is cloud.points_m and key in self._encoded:
                 return self._encoded[key]
-        ready = prepare(cloud.points_m, cloud.normals)
-        points, tokens = self._encoder.run(None, ready.inputs())
+        ready = prepare(cloud.points_m, cloud.normals) if ready is None else ready
+        points, tokens = _run(self._encoder, ready.inputs())
         encoded = Encoded(points, tokens, ready.nearest)
         with self._lock:
             while len(self._encoded) >= _KEPT_OBJECTS:
@@ -122,8 +126,13 @@ class NetworkAffordance:
         return encoded
 
 
+def _run(session: Any, given: Mapping[str, Any]) -> Any:
+    """Run a network on those of the arrays that it takes in."""
+    return session.run(None, {one.name: given[one.name] for one in session.get_inputs()})
+
+
 def _sigmoid(logits: NDArray[np.float32]) -> Array:
-    return np.asarray(1.0 / (1.0 + np.exp(-logits.astype(float))))
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits.astype(float), -60.0, 60.0))))
 
 
 @lru_cache(maxsize=256)
