@@ -8,11 +8,13 @@ import pytest
 from armwright.affordance.registry import affordance_model
 from armwright.assets.placement import TableBounds
 from armwright.assets.scene import ObjectSpec, PoseSpec, SceneSpec
+from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.generate.session import Session
-from armwright.generate.solve import Workspace
+from armwright.generate.solve import Workspace, solve_scene
+from armwright.generate.swings import can_swing
 from armwright.grasping.sources import grasp_source
 from armwright.sim.oracle import OracleSource
 from armwright.sim.world import World
@@ -78,11 +80,11 @@ def grade(world: World, *primitives: Primitive) -> Graded:
     return judge.finish(world.truth)
 
 
-@pytest.mark.parametrize("spot", ["top"])
+@pytest.mark.parametrize("spot", ["middle", "top"])
 def test_the_drawer_that_is_meant_is_pulled_open_by_its_handle(session_of, spot):
     world, ctx = furniture(session_of("franka"), "cabinet")
     report = open_part(ctx, HANDLE, which=spot)
-    meant = leaves(world.objects["it"])[0 if spot == "bottom" else -1].name
+    meant = leaves(world.objects["it"])[{"middle": 1, "top": -1}[spot]].name
     assert report.ok and report.data["link"] == meant and share(world, meant) > 0.6
     graded = grade(world, Primitive(name="open", object="it", spot=spot))
     assert graded.success and graded.compliance, graded
@@ -149,3 +151,33 @@ def test_a_finger_goes_first_when_the_hand_pushes(session_of, robot):
         assert reach[finger].max() == pytest.approx(0.0, abs=1e-6) and (reach[~finger] < 0).all()
     broad = broad_pushers(kinematics, push, UP, gap_m=0.03, tilts_rad=(0.9, 1.2), top_m=0.1)
     assert broad and all(abs(one.rotation[:, 1] @ push) < 1e-9 for one in broad)
+
+
+@pytest.mark.parametrize(("spot", "fits"), [("top", True), ("bottom", False)])
+def test_a_scene_is_refused_whose_drawer_leaves_no_room_for_the_hand(session_of, spot, fits):
+    session = session_of("franka")
+    world, ctx = furniture(session, "cabinet")
+    step = Primitive(name="open", object="it", spot=spot)
+    pose_base_object = ctx.pose_base(ctx.scene.pose_world("it"))
+    assert can_swing(world.objects["it"], pose_base_object, [step], {}, session.follow) is fits
+    shut = Primitive(name="close", object="it", spot=spot)
+    assert can_swing(world.objects["it"], pose_base_object, [shut], {}, session.follow)
+
+
+@pytest.mark.slow
+def test_a_hand_too_wide_for_the_lowest_drawer_says_so_before_anything_moves(session_of):
+    world, ctx = furniture(session_of("franka"), "cabinet")
+    before = world.arm.state().target_rad
+    report = open_part(ctx, HANDLE, which="bottom")
+    assert not report.ok and report.status == "no_arc"
+    assert np.allclose(world.arm.state().target_rad, before) and share(world, "drawer_1") == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_no_scene_is_made_of_a_drawer_that_the_hand_cannot_open(session_of, task):
+    session = session_of("franka")
+    parsed = task("open the bottom drawer of the cabinet")
+    node = parsed.scene.objects[0].model_copy(update={"instance": 2})
+    parsed = parsed.model_copy(update={"scene": parsed.scene.model_copy(update={"objects": (node,)})})
+    with pytest.raises(SceneError, match="the arm cannot follow its arc"):
+        solve_scene(parsed, session.library, seed=7, reach=session.reach, follow=session.follow)

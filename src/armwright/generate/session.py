@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
@@ -16,14 +16,17 @@ from armwright.core.pose import Array, Pose
 from armwright.core.settings import get_settings
 from armwright.generate.solve import Solved
 from armwright.planning.backend import PlanningBackend, make_planner
-from armwright.planning.types import WorldSpec
+from armwright.planning.types import Obstacle, WorldSpec
 from armwright.planning.verify import Verifier
 from armwright.robots.bake import BakedRobot, baked_robot
+from armwright.sim.oracle import table_obstacle
 from armwright.sim.world import World, WorldOptions
 
 # Compiled scenes kept per process; one takes a few tens of megabytes.
 WORLDS_KEPT = 8
 VERIFIERS_KEPT = 16
+# Gap of the fingers that pass over a handle when a scene is judged.
+HANDLE_GAP_M = 0.03
 # Freed memory goes back to the system this often; the C library alone keeps hundreds of megabytes of it.
 EPISODES_PER_TIDY = 8
 # Directions of approach that a hand may come from, as the tool's z in the base frame.
@@ -97,22 +100,41 @@ class Session:
         found = self.planner.ik(poses, n_seeds=6, max_solutions=1)
         return np.asarray((found.count > 0).reshape(len(points), -1).any(1))
 
-    def follow(self, poses_base_tool: Sequence[Array]) -> bool:
-        """Return whether the arm can go through tool poses (4, 4) in order on one branch; obstacles do not count."""
-        last = self.planner.ik(np.stack(poses_base_tool[-1:]), n_seeds=8, max_solutions=1)
-        if not last.count[0]:
-            return False
-        first = self.planner.ik(np.stack(poses_base_tool[:1]), n_seeds=12, max_solutions=6)
-        for k in range(int(first.count[0])):
-            q = first.q_rad[0, k]
-            for pose in poses_base_tool[1:]:
-                part = self.planner.linear(q, pose, step_m=0.04, check=False)
-                if not part.ok:
-                    break
-                q = part.path_rad[-1]
-            else:
+    def follow(self, arcs: Sequence[Sequence[Array]], obstacles: Sequence[Obstacle] = ()) -> bool:
+        """Return whether the arm can go through the tool poses of any of several arcs, in order, on one branch.
+
+        Args:
+            arcs: (4, 4) poses each, in the base frame.
+            obstacles: What the arm must be clear of at each of them, besides the table; without any, not even that.
+        """
+        placed = False
+        for path in (path for arc in arcs for path in self._branches(arc)):
+            if not obstacles:
+                return True
+            if not placed:
+                self.planner.detach()
+                self.planner.set_world(WorldSpec((table_obstacle(), *obstacles)))
+                self.planner.set_opening(HANDLE_GAP_M)
+                placed = True
+            if self.planner.check(path).all():
                 return True
         return False
+
+    def _branches(self, arc: Sequence[Array]) -> Iterator[Array]:
+        """Yield the configurations (k, n) at the poses of an arc, for each branch on which it can be followed."""
+        last = self.planner.ik(np.stack(arc[-1:]), n_seeds=8, max_solutions=1)
+        if not last.count[0]:
+            return
+        first = self.planner.ik(np.stack(arc[:1]), n_seeds=12, max_solutions=6)
+        for k in range(int(first.count[0])):
+            path = [first.q_rad[0, k]]
+            for pose in arc[1:]:
+                part = self.planner.linear(path[-1], pose, step_m=0.04, check=False)
+                if not part.ok:
+                    break
+                path.append(part.path_rad[-1])
+            else:
+                yield np.stack(path)
 
 
 def _look(z: Array) -> Array:

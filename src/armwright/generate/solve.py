@@ -30,6 +30,9 @@ INSTANCES = 24
 # Poses drawn before a scene is given up; the usual one takes one draw per object.
 MAX_DRAWS = 2000
 DRAWS_PER_OBJECT = 12
+# Poses whose arc the arm cannot follow before a scene is given up: each is dear to look at, and where the hand finds
+# no room around a handle no other pose helps.
+MAX_ARCS = 40
 # Room for an open finger between any two things.
 MARGIN_M = 0.025
 # Kept free along the table's edges, and between the arm's mounting and whatever stands on the table.
@@ -42,6 +45,8 @@ LARGE_M = 0.24
 
 # The attribute of vessels that come with or without a lid, and its value without.
 LID, NO_LID = "lid", "none"
+
+NO_ARC = "the arm cannot follow its arc"
 
 Reach = Callable[[np.ndarray], np.ndarray]
 
@@ -214,7 +219,7 @@ def solve_scene(
     draws = 0
     order = _order(parsed, models)
     reference = {p.object: p for p in parsed.primitives if p.target}
-    while draws < MAX_DRAWS:
+    while draws < MAX_DRAWS and max(_arcs(rejected), default=0) < MAX_ARCS:
         poses: dict[str, Pose] = {}
         prints: dict[str, Footprint] = {}
         failed = ""
@@ -407,6 +412,10 @@ def _footprint(node: ObjectSpec, model: ObjectModel, pose: Pose, parsed: ParsedT
     return swept_footprint(model, pose, steps) if steps else Footprint.from_model(model, pose)
 
 
+def _arcs(rejected: Mapping[str, int]) -> list[int]:
+    return [count for reason, count in rejected.items() if reason.endswith(NO_ARC)]
+
+
 def _no_arc(
     node: ObjectSpec,
     pose: Pose,
@@ -418,7 +427,7 @@ def _no_arc(
     steps = swinging(parsed, node.id)
     if not steps or can_swing(models[node.id], pose, steps, joints.get(node.id, node.joints), follow):
         return ""
-    return "the arm cannot follow its arc"
+    return NO_ARC
 
 
 def _targets_reachable(

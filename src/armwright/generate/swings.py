@@ -13,10 +13,12 @@ from armwright.assets.scene import ParsedTask
 from armwright.core.pose import Array, Pose
 from armwright.core.seeds import rng_for
 from armwright.core.task import Primitive
+from armwright.planning.types import Obstacle
 from armwright.tasks.articulation import meant
 
-Follow = Callable[[Sequence[Array]], bool]
-"""Tool poses (4, 4) in the arm's base frame, in order -> whether the arm can go through them on one branch."""
+Follow = Callable[[Sequence[Sequence[Array]], Sequence[Obstacle]], bool]
+"""Arcs, each of tool poses (4, 4) in the arm's base frame, in order, and what must not be touched at them -> whether
+the arm can go through one of them on one branch."""
 
 # What is to be closed starts open by a share of its travel in this range.
 START_SHARE = (0.45, 0.85)
@@ -24,7 +26,7 @@ START_SHARE = (0.45, 0.85)
 ARC_SHARE = 0.70
 ARC_POSES = 7
 # Ways of turning the hand about the handle's bar that a scene is judged by [rad].
-TILTS_RAD = (0.0, 0.6, -0.6)
+TILTS_RAD = (0.0, 0.3, -0.3, 0.6, -0.6)
 
 
 def swinging(parsed: ParsedTask, object_id: str) -> list[Primitive]:
@@ -70,21 +72,40 @@ def can_swing(
     """
     for step in steps:
         links = [link for link in meant(model, step.spot) if step.name == "open" or not joints or link.name in joints]
-        if not any(_follows(model, link, pose_base_object, joints.get(link.name), follow) for link in links):
+        # What is shut is pushed with closed fingers; what is opened must have room for a hand around its handle.
+        beside = () if step.name == "close" else None
+        if not any(_follows(model, link, pose_base_object, joints, follow, beside) for link in links):
             return False
     return True
 
 
-def _follows(model: ObjectModel, link: LinkModel, pose: Pose, start: float | None, follow: Follow) -> bool:
+def _follows(
+    model: ObjectModel,
+    link: LinkModel,
+    pose: Pose,
+    joints: Mapping[str, float],
+    follow: Follow,
+    beside: Sequence[Obstacle] | None,
+) -> bool:
     assert link.joint is not None
+    start = joints.get(link.name)
+    obstacles = _rest(model, link, pose, joints) if beside is None else beside
     low, high = link.joint.range
     end = start if start is not None else low + ARC_SHARE * (high - low)
     values = np.linspace(low, end, ARC_POSES)
-    for tool in handle_frames(model, link):
-        arc = [(pose @ joint_motion(link.joint, float(v)) @ tool).matrix() for v in values]
-        if follow(arc):
-            return True
-    return False
+    motions = [pose @ joint_motion(link.joint, float(v)) for v in values]
+    return follow([[(m @ tool).matrix() for m in motions] for tool in handle_frames(model, link)], obstacles)
+
+
+def _rest(model: ObjectModel, leaf: LinkModel, pose: Pose, joints: Mapping[str, float]) -> list[Obstacle]:
+    """Return the other links of a leaf's object, where they stand at the start."""
+    found = []
+    for link in model.links:
+        if link is leaf or not link.hulls:
+            continue
+        moved = Pose() if link.joint is None else joint_motion(link.joint, joints.get(link.name, link.joint.range[0]))
+        found.append(Obstacle(link.name, pose @ moved, link.hulls))
+    return found
 
 
 def handle_frames(model: ObjectModel, link: LinkModel) -> list[Pose]:

@@ -44,7 +44,7 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
     obstacles: list[Obstacle] = []
     names: set[str] = set()
     if TABLE not in skipped:
-        obstacles.append(Obstacle(TABLE, pose_base_world, _table_hulls(world.table)))
+        obstacles.append(table_obstacle(world.table, pose_base_world))
     if TABLE in wanted:
         names.add(TABLE)
     for object_id, model in world.objects.items():
@@ -57,6 +57,11 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
             if object_id in wanted:
                 names.add(name)
     return WorldSpec(tuple(obstacles), frozenset(names))
+
+
+def table_obstacle(table: TableShape | None = None, pose_base_world: Pose | None = None) -> Obstacle:
+    """Return the table as the planner sees it: the usual one, the arm's base at the origin, unless told otherwise."""
+    return Obstacle(TABLE, pose_base_world or Pose(), _table_hulls(table or TableShape()))
 
 
 def object_cloud(
@@ -136,9 +141,7 @@ class OracleSource:
         near = np.linalg.norm(cloud.points_m - np.asarray(center_m, float), axis=1) < radius_m
         part, link = cloud.part, cloud.link
         assert part is not None and link is not None
-        return ObjectCloud(
-            object_id, cloud.category, cloud.points_m[near], cloud.normals[near], part[near], link[near]
-        )
+        return ObjectCloud(object_id, cloud.category, cloud.points_m[near], cloud.normals[near], part[near], link[near])
 
     def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec:
         """Return what the planner must avoid."""
