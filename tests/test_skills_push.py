@@ -66,3 +66,23 @@ def test_a_box_is_pushed_up_to_a_plate_and_not_into_it(session_of):
     assert ok and error < 0.03
     graded = grade(stage, primitive, region=None)
     assert graded.success, graded
+
+
+@pytest.mark.slow
+def test_a_push_after_a_place_is_graded_from_where_the_box_was_put_down(session_of):
+    from armwright.skills.pick import pick
+    from armwright.skills.place import place
+
+    stage = bench(session_of("franka"), box="box", plate="plate", places={"box": (0.45, -0.20), "plate": (0.52, 0.18)})
+    steps = (
+        Primitive(name="pick", object="box"),
+        Primitive(name="place", object="box", target="plate", relation="right_of"),
+        Primitive(name="push", object="box", relation="right_of", distance_m=0.08),
+    )
+    assert pick(stage.ctx, BODY).ok
+    assert place(stage.ctx, "plate", "right_of").ok
+    stage.world.clock.sleep(0.5)
+    ok, error = done(stage, steps[-1])
+    assert ok and error < 0.03
+    graded = grade(stage, *steps, region=None)
+    assert graded.stages[-1].verdict.ok, graded

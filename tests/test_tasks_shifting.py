@@ -93,3 +93,32 @@ def test_directions_are_seen_from_the_base(name, relation, way):
     turned = Pose.from_yaw([0.0, 0.0, 0.0], np.pi / 2)
     expected = 0.07 * np.array([-way[1], way[0]])
     assert np.allclose(shift_goal(primitive, own, None, turned) - own.center_m, expected)
+
+
+@pytest.mark.parametrize(("y", "passes"), [(0.45 - 0.06 - BESIDE_M, True), (0.30 - 0.06 - BESIDE_M, False)])
+def test_what_is_pushed_up_to_a_thing_moved_before_is_graded_by_where_that_is_then(y, passes):
+    steps = (Primitive(name="push", object="block", relation="left_of", distance_m=0.15), TO_BLOCK)
+    world = World(scene_of(box=at(0.5, 0.0), block=at(0.5, 0.30)), objects=MODELS, robot=franka())
+    world.clock.sleep(0.3)
+    judge = EpisodeJudge(steps, [], MODELS, world.arm.pose_world_base)
+    judge.observe(world.truth)
+    for box_m, block_m in ((0.0, 0.38), (0.0, 0.45), (0.5 * y, 0.45), (y, 0.45)):
+        world.reset(scene_of(box=at(0.5, box_m), block=at(0.5, block_m)))
+        judge.observe(world.truth)
+    world.clock.sleep(0.5)
+    judge.observe(world.truth)
+    first, second = (stage.verdict for stage in judge.finish(world.truth).stages)
+    assert first.ok and second.ok is passes, (first, second)
+
+
+def test_a_push_that_drags_the_thing_along_that_it_goes_to_is_none():
+    steps = (Primitive(name="push", object="block", relation="left_of", distance_m=0.15), TO_BLOCK)
+    world = World(scene_of(box=at(0.5, 0.0), block=at(0.5, 0.30)), objects=MODELS, robot=franka())
+    world.clock.sleep(0.3)
+    judge = EpisodeJudge(steps, [], MODELS, world.arm.pose_world_base)
+    judge.observe(world.truth)
+    for box_m, block_m in ((0.0, 0.40), (0.2, 0.40), (0.30 - BESIDE_M, 0.45)):
+        world.reset(scene_of(box=at(0.5, box_m), block=at(0.5, block_m)))
+        judge.observe(world.truth)
+    world.clock.sleep(0.5)
+    assert not judge.finish(world.truth).stages[1].verdict.ok

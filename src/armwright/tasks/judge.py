@@ -104,6 +104,7 @@ class EpisodeJudge:
         )
         self._held_once: set[int] = set()
         self._shifted = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("push", "pull")))
+        self._shifts: dict[str, shifting.ShiftWatch] = {}
         self._rise_m = dict.fromkeys(self._shifted, 0.0)
         self._up: dict[str, Array] = {}
         self._lifts: dict[str, _Lift] = {}
@@ -119,6 +120,10 @@ class EpisodeJudge:
                 stood = standing(self._models[object_id], seen.pose_world)
                 self._up[object_id] = stood.inverse().rotate([0.0, 0.0, 1.0])
                 self._lifts[object_id] = _Lift(float(seen.low_m[2]), seen.pose_world)
+            for object_id in self._shifted:
+                goals = {p.target for p in self._primitives if p.object == object_id and p.name in ("push", "pull")}
+                around = {name: seen.pose_world for name, seen in first.objects.items() if name in goals}
+                self._shifts[object_id] = shifting.ShiftWatch(first.objects[object_id].pose_world, around)
             for object_id in self._swung:
                 joints = first.objects[object_id].joints
                 self._swings[object_id] = articulation.SwingWatch(self._models[object_id], joints)
@@ -127,6 +132,8 @@ class EpisodeJudge:
         for object_id in self._picked:
             self._watch_lift(truth, object_id)
         self._watch_holds(truth)
+        for object_id, shift in self._shifts.items():
+            shift.observe(truth, object_id)
         for object_id in self._shifted:
             low = float(truth.pose(object_id).transform(self._models[object_id].root.vertices_m)[:, 2].min())
             self._rise_m[object_id] = max(self._rise_m[object_id], low - self._lifts[object_id].low_before_m)
@@ -204,21 +211,23 @@ class EpisodeJudge:
         return Verdict(False, primitive.name, "skill_not_available")
 
     def _pushed(self, evidence: Evidence, primitive: Primitive, index: int, *, moved_again: bool) -> Verdict:
-        subject, first = primitive.object, self._first
-        assert first is not None
+        subject, earlier, later = primitive.object, self._primitives[:index], self._primitives[index + 1 :]
         if moved_again:
             return Verdict(True, f"shifted({subject})", "moved again later")
-        goals = shifting.goals_of(first, self._primitives[: index + 1], subject)
+        rest = shifting.began(self._shifts[subject], earlier, subject)
+        if rest is None:
+            return Verdict(False, f"shifted({subject})", "it was never put down to be pushed")
+        goal = shifting.goal_of(rest, self._models, (*earlier, primitive), subject, self._base)
         verdicts = [
             predicates.released(evidence, subject),
             predicates.still(evidence, subject),
-            shifting.shifted(evidence, subject, goals[-1]),
+            shifting.shifted(evidence, subject, goal),
             predicates.upright(evidence, subject, self._up[subject]),
         ]
         if not any(p.object == subject and p.name == "pick" for p in self._primitives):
             verdicts.append(shifting.on_its_support(subject, self._rise_m[subject]))
-        if primitive.target is not None and all(p.object != primitive.target for p in self._primitives):
-            verdicts.append(shifting.left_alone(first, evidence, primitive.target))
+        if primitive.target is not None and all(p.object != primitive.target for p in later):
+            verdicts.append(shifting.left_alone(rest, evidence, primitive.target))
         return predicates.all_of(*verdicts)
 
     def _moved_leaf(self, evidence: Evidence, primitive: Primitive, moved_again: bool) -> Verdict:

@@ -66,7 +66,7 @@ def _graded_by(primitives: Sequence[Primitive], index: int) -> tuple[str, ...]:
         name = "opened" if step.name == "open" else "closed"
         return (name,) if _UNDONE_BY[step.name] in later else (name, "resting", "released")
     if step.name in ("push", "pull"):
-        return _shift(primitives, step, later)
+        return _shift(primitives, index, later)
     relation = step.relation or "on"
     if step.name == "hold":
         return ("lifted", "still", relation) if step.target is not None and step.relation else ("lifted", "still")
@@ -77,13 +77,14 @@ def _graded_by(primitives: Sequence[Primitive], index: int) -> tuple[str, ...]:
     return ("released", "still", relation, *(() if relation == "in" else ("upright",)))
 
 
-def _shift(primitives: Sequence[Primitive], step: Primitive, later: Set[str]) -> tuple[str, ...]:
+def _shift(primitives: Sequence[Primitive], index: int, later: Set[str]) -> tuple[str, ...]:
+    step = primitives[index]
     if later - {"open", "close"}:
         return ("shifted",)
     names = ["released", "still", "shifted", "upright"]
     if not any(p.object == step.object and p.name == "pick" for p in primitives):
         names.append("on_its_support")
-    if step.target is not None and all(p.object != step.target for p in primitives):
+    if step.target is not None and all(p.object != step.target for p in primitives[index + 1 :]):
         names.append("left_alone")
     return tuple(names)
 
