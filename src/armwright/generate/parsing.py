@@ -26,13 +26,14 @@ def parse_sentence(
         ModelError: The chat model gave no usable answer.
     """
     from armwright.generate.suite import is_task_name, load_task
+    from armwright.language.furniture import as_swings
     from armwright.language.parser import make_parser
 
     check_text("the sentence", sentence)
     task = load_task(sentence) if is_task_name(sentence) else None
     usual = "embedded" if model is None else "chat"
     chosen = make_parser(usual if parser is None else parser, model=model)
-    parsed = chosen.parse(sentence if task is None else task.sentence)
+    parsed = as_swings(chosen.parse(sentence if task is None else task.sentence))
     if task is not None:
         if parsed.parser == "embedded":  # others may read it in another way, and are graded by what they read
             task.check(parsed)
