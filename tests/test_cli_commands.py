@@ -13,6 +13,7 @@ import pytest
 
 from armwright.recording.reader import DatasetReader
 from armwright.recording.result import same_but_times
+from armwright.skills import dispatch
 
 SENTENCE = "put the banana in the bowl"
 COMMON = {"schema", "command", "ok", "stages", "seed", "robot", "wall_s", "sim_s", "versions", "files"}
@@ -61,7 +62,8 @@ def test_a_run_says_what_happened(cli, tmp_path):
     assert "success on franka, seed 2" in ran.out and f"report: {tmp_path / 'out/report.html'}" in ran.out
 
 
-def test_a_task_that_fails_exits_1_and_is_recorded(cli, tmp_path):
+def test_a_task_that_fails_exits_1_and_is_recorded(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(dispatch, "SKILLS", {k: v for k, v in dispatch.SKILLS.items() if k != "pour"})
     ran = cli("run", "pour the kettle into the bowl", "--no-images", "--json", "--out", tmp_path / "out")
     record = json.loads(ran.out)
     assert ran.code == 1 and record["ok"] is False and record["success"] is False

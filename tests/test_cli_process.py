@@ -42,8 +42,8 @@ import time
 from armwright.cli import main as entry
 
 def command():
-    print("inside", flush=True)
     try:
+        print("inside", flush=True)
         time.sleep(60)
     finally:
         print("cleaning up", flush=True)

@@ -251,7 +251,7 @@ def test_edges_are_free_exactly_where_every_step_of_them_is(name, held):
         steps = max(1, int(np.ceil(np.abs(end - start).max() / np.float32(0.01))))
         share = (np.arange(steps + 1) / steps).astype(np.float32)[:, None]
         expected.append(made.check(start + share * (end - start)).all())
-    assert 0.2 < np.mean(expected) < 0.95
+    assert 20 < np.sum(expected) < len(expected) - 20
     # Half a unit of the last place may decide a graze.
     assert (found != expected).sum() <= 1
 
