@@ -213,3 +213,11 @@ def test_what_leans_is_put_down_upright_and_what_lies_as_it_is(tilt_deg, straigh
         assert found.angle_to(pose) == pytest.approx(np.deg2rad(tilt_deg))  # the shortest turn
     else:
         assert found is pose
+
+
+def test_a_long_thing_is_moved_aside_across_its_length_and_laid_square():
+    plate, carrot = build("plate", 0), build("carrot", 0)
+    middle = TARGET.transform(plate.supports[0].pose_object_surface.position_m)
+    found = draw(carrot, plate, "on", n=24)
+    aside = [np.linalg.norm(Footprint.from_model(carrot, p.pose_world_object).center_m - middle[:2]) for p in found]
+    assert max(aside) > 0.01

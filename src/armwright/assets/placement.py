@@ -274,6 +274,14 @@ class _Task:
         while True:
             yield float(self.rng.uniform(-np.pi, np.pi))
 
+    def _squared(self, surface_rad: float) -> Iterator[float]:
+        """Yield turns as `_yaws`, every other random one square to a surface: long things then fit side by side."""
+        flat = self.orientation.transform(all_vertices(self.held))[:, :2]
+        x, y = np.linalg.eigh(np.cov(flat.T))[1][:, 1]
+        square = surface_rad - float(np.arctan2(y, x))
+        for attempt, yaw in enumerate(self._yaws()):
+            yield yaw if attempt < 4 or attempt % 2 else square + 0.5 * np.pi * int(self.rng.integers(4))
+
     @staticmethod
     def _at(pose: Pose, x: float, y: float, z: float) -> Pose:
         return Pose(pose.position_m + np.array([x, y, z]), pose.quat_wxyz)
@@ -297,7 +305,9 @@ class _Task:
         """Yield rest poses on some of the target's surfaces."""
         surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in supports]
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
-        for attempt, yaw in zip(range(_TRIES if upright else 0), self._yaws(), strict=False):
+        along = upright[0][1].rotation[:2, 0] if upright else np.zeros(2)
+        yaws = self._squared(float(np.arctan2(along[1], along[0])))
+        for attempt, yaw in zip(range(_TRIES if upright else 0), yaws, strict=False):
             pose, points = self._turned(yaw)
             base = points[points[:, 2] < BASE_M, :2]
             for surface, pose_world_surface in upright:
@@ -314,7 +324,7 @@ class _Task:
     ) -> tuple[float, float] | None:
         """Return where on a surface a base (k, 2) may be put, x and y in the world; None if it cannot stand there.
 
-        A base that is larger than the surface stands at its middle, if most of it is carried.
+        A base that is longer than the surface stands at its middle that way, if most of it is carried.
         """
         turn = pose_world_surface.rotation[:2, :2]
         local = base @ turn
@@ -322,11 +332,10 @@ class _Task:
         reach = np.asarray(surface.half_extents_m) - EDGE_M
         offset = -0.5 * (low + high)
         room = reach - 0.5 * (high - low)
-        if (room < 0).any():
-            if (2 * np.asarray(surface.half_extents_m) < _CARRIED * (high - low)).any():
-                return None
-        elif not centred:
-            offset = offset + self.rng.uniform(-1, 1, 2) * room
+        if (2 * np.asarray(surface.half_extents_m) < _CARRIED * (high - low)).any():
+            return None
+        if not centred:
+            offset = offset + self.rng.uniform(-1, 1, 2) * np.maximum(room, 0.0)
         x, y = pose_world_surface.position_m[:2] + turn @ offset
         return float(x), float(y)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from armwright.control.protocols import StageReport
-from armwright.core.task import AffordanceQuery, Primitive
+from armwright.core.task import TABLE, AffordanceQuery, Primitive
 from armwright.skills.articulated import open_part
 from armwright.skills.context import SkillContext
 from armwright.skills.drag import drag
@@ -63,7 +63,15 @@ def _pick(
 def _place(
     ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
 ) -> StageReport:
-    return _not_held(ctx, primitive) or place(ctx, primitive.target, primitive.relation or "on")
+    relation = primitive.relation or "on"
+    return _not_held(ctx, primitive) or place(ctx, primitive.target, relation, then=_joining(primitive, following))
+
+
+def _joining(primitive: Primitive, following: Sequence[Primitive]) -> list[str]:
+    """Return what is put on the same thing later, in order; a tower's next floor is not."""
+    if primitive.target in (None, TABLE) or primitive.relation != "on":
+        return []
+    return [p.object for p in following if p.name == "place" and (p.target, p.relation) == (primitive.target, "on")]
 
 
 def _hold(

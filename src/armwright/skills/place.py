@@ -20,6 +20,10 @@ from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
 PLACEMENTS = 12
+# Times that other resting poses are drawn where the arm could do nothing with the first.
+DRAWS = 3
+# Times as many are drawn where something else must find room beside it.
+ROOM_FOR_NEXT = 4
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
 # Rows of the way down, and how far beyond the resting pose it goes at least: the held pose is known this well.
@@ -35,7 +39,13 @@ TIGHT = 0.5
 
 
 def placement_poses(
-    ctx: SkillContext, object_id: str, target: str | None, relation: RelationName, *, stand: Pose
+    ctx: SkillContext,
+    object_id: str,
+    target: str | None,
+    relation: RelationName,
+    *,
+    stand: Pose,
+    then: Sequence[str] = (),
 ) -> list[Pose]:
     """Return resting (or, for ``above`` and ``under``, hovering) poses of the object in the world, best first.
 
@@ -45,6 +55,7 @@ def placement_poses(
         target: Reference object; the table or None with ``on``, None with a direction from where the object stood.
         relation: How it should stand to the target.
         stand: The object's pose before it was picked; it is put down as it stood, and upright if it leaned.
+        then: What is to be put on the same target afterwards: poses that leave room for the next come first.
     """
     stand = standing(ctx.scene.model(object_id), stand)
     reference = None if target == TABLE else target
@@ -61,13 +72,33 @@ def placement_poses(
         other,
         relation,
         rng=ctx.rng,
-        n=PLACEMENTS,
+        n=PLACEMENTS * (ROOM_FOR_NEXT if then else 1),
         pose_world_held=stand,
         pose_world_target=pose_world_other,
         obstacles=prints,
         bounds=ctx.bounds,
     )
-    return [p.pose_world_object for p in found]
+    poses = [p.pose_world_object for p in found]
+    if not then or other is None or reference is None:
+        return poses[:PLACEMENTS]
+
+    def leaves_room(pose: Pose) -> bool:
+        own = Footprint.from_model(ctx.scene.model(object_id), pose)
+        taken = [p for o, p in zip(others, prints, strict=True) if o not in then]
+        return bool(
+            placements(
+                ctx.scene.model(then[0]),
+                other,
+                relation,
+                rng=np.random.default_rng(0),
+                n=1,
+                pose_world_held=standing(ctx.scene.model(then[0]), ctx.scene.pose_world(then[0])),
+                pose_world_target=pose_world_other,
+                obstacles=[*taken, own],
+            )
+        )
+
+    return sorted(poses, key=lambda pose: not leaves_room(pose))[:PLACEMENTS]
 
 
 def _around(ctx: SkillContext, others: Sequence[str], reference: str | None, relation: RelationName) -> list[Footprint]:
@@ -138,22 +169,29 @@ def drop_heights(relation: RelationName, gap_m: float) -> tuple[float, ...]:
     return (gap_m, *(height for height in DROPS_M if height > gap_m)) if relation == "in" and gap_m > 0 else (gap_m,)
 
 
-def place(ctx: SkillContext, target: str | None, relation: RelationName) -> StageReport:
-    """Put the held object down so that it stands in ``relation`` to ``target``."""
+def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then: Sequence[str] = ()) -> StageReport:
+    """Put the held object down so that it stands in ``relation`` to ``target``.
+
+    Args:
+        ctx: Arm, planner, scene.
+        target: Reference object.
+        relation: How it should stand to it.
+        then: What is to be put on the same target afterwards, in order.
+    """
     held = ctx.held
     if held is None:
         return StageReport("place", False, "nothing_held", "no object is held")
     where = target or (TABLE if relation == "on" else "where it stood")
     name = f"place {held.object_id} {relation} {where}"
-    poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world)
-    if not poses:
-        return StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     resting = (TABLE, *(() if target is None else (target,)))
-    way = _WayDown(ctx, resting, drop=relation == "in")
-    for height_m in drop_heights(relation, ctx.options.place_gap_m):
-        way.needs_room = True
+    moved = StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
+    for height_m in DRAWS * drop_heights(relation, ctx.options.place_gap_m):
+        poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world, then=then)
+        if not poses:
+            break
+        way = _WayDown(ctx, resting, drop=relation == "in")
         goals = tool_goals(ctx, poses, held.pose_tool_object, height_m)
         moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
         if moved.status == "verify_collision":  # nothing has moved
