@@ -12,7 +12,7 @@ from armwright.assets.catalog import category_info
 from armwright.assets.contents import default_fill
 from armwright.assets.footprint import Footprint
 from armwright.assets.library import Library
-from armwright.assets.model import ObjectModel
+from armwright.assets.model import Container, ObjectModel
 from armwright.assets.placement import TableBounds, placements
 from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
 from armwright.core.errors import SceneError
@@ -160,10 +160,29 @@ def _misfits(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> list[tupl
     found = []
     for subject, relation, target in dict.fromkeys([*goals, *starts]):
         if target is not None and target in models and relation in ("on", "in", "under"):
+            if _surely_fits(models[subject], models[target], relation):
+                continue
             where = placements(models[subject], models[target], relation, rng=np.random.default_rng(0), n=1)
             if not where:
                 found.append((subject, target))
     return found
+
+
+def _surely_fits(held: ObjectModel, target: ObjectModel, relation: str | None) -> bool:
+    """Say whether a circle around the object fits a place of the target: no search is needed then."""
+    low, high = held.bounds_m
+    radius_m, height_m = 0.5 * float(np.hypot(*(high - low)[:2])), float(high[2] - low[2])
+    if relation == "in":
+        return any(min(c.half_extents_m) > radius_m for c in _open_above(target))
+    if relation == "on":
+        return any(min(s.half_extents_m) > radius_m and s.clearance_m > 2 * height_m for s in target.supports)
+    return False
+
+
+def _open_above(target: ObjectModel) -> list[Container]:
+    """Return the cavities that are entered from above; those entered from the front are support surfaces as well."""
+    fronts = {surface.name for surface in target.supports}
+    return [c for c in target.containers if c.part not in fronts]
 
 
 def poured_contents(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> dict[str, ContentsSpec]:
