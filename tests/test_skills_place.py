@@ -12,7 +12,7 @@ from armwright.planning.types import Obstacle, WorldSpec
 from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
-from armwright.skills.place import hold, place, placement_poses, usable_for
+from armwright.skills.place import PLACEMENTS, hold, place, placement_poses, usable_for
 from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench
 from test_skills_pick import shove
@@ -203,3 +203,15 @@ def test_what_an_object_stands_on_is_what_its_hulls_meet(session_of):
     stage = bench(session_of("franka"), can="can", plate="plate")
     world = stage.ctx.scene.world_spec()
     assert touching(world, frozenset({"can"})) == {"table"}
+
+
+def test_the_places_that_a_grasp_was_chosen_for_are_among_those_offered(session_of):
+    stage = bench(session_of("franka"), mug="apple", plate="bowl")
+    query = AffordanceQuery(object="mug", region="Graspable Body", role="grasp")
+    serves = usable_for(stage.ctx, "mug", "plate", "in", gap_m=stage.ctx.options.place_gap_m)
+    assert pick(stage.ctx, query, usable=serves).ok
+    foreseen = stage.ctx.foreseen["mug", "plate", "in"]
+    assert foreseen
+    report = place(stage.ctx, "plate", "in")
+    assert report.ok and report.detail.endswith(f"of {PLACEMENTS + len(foreseen)}")
+    assert not stage.ctx.foreseen.get(("mug", "plate", "in"))

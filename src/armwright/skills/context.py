@@ -14,7 +14,7 @@ from armwright.assets.placement import TableBounds
 from armwright.control.protocols import Arm, Clock
 from armwright.core.camera import CameraModel
 from armwright.core.pose import Array, Pose
-from armwright.core.task import AffordanceQuery
+from armwright.core.task import AffordanceQuery, RelationName
 from armwright.grasping.sources import GraspSource
 from armwright.grasping.types import GraspCandidate, GraspSet
 from armwright.planning.backend import PlanningBackend
@@ -147,6 +147,7 @@ class Held:
 class SkillContext:
     """Everything a skill may touch; it never sees the simulator.
 
+    ``foreseen`` holds the resting poses that the last grasp was chosen for, by object, target and relation.
     ``camera`` is the station's third-person camera, for grasp sources that look through one.
     """
 
@@ -165,6 +166,7 @@ class SkillContext:
     held: Held | None = None
     traces: list[GraspTrace] = field(default_factory=list)
     covers: dict[str, Cover] = field(default_factory=dict)
+    foreseen: dict[tuple[str, str | None, RelationName], tuple[Pose, ...]] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
 
     def add_time(self, name: str, seconds: float) -> None:

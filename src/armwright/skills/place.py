@@ -146,10 +146,17 @@ def usable_for(
     def hovering(pose_tool_object: Pose, gap_m: float) -> Array:
         matrices = np.stack([p.matrix() for p in tool_goals(ctx, poses, pose_tool_object, gap_m)])
         found = ctx.planner.ik(matrices, seeds=ctx.arm.state().target_rad[None], n_seeds=8, max_solutions=2)
-        goals = np.array([found.q_rad[i, k] for i, count in enumerate(found.count) for k in range(int(count))])
-        return goals[ctx.planner.check(goals)] if len(goals) else goals
+        rows = [(i, k) for i, count in enumerate(found.count) for k in range(int(count))]
+        goals = np.array([found.q_rad[i, k] for i, k in rows])
+        if len(goals) == 0:
+            return goals
+        free = ctx.planner.check(goals)
+        within = dict.fromkeys(i for (i, _), ok in zip(rows, free, strict=True) if ok)
+        ctx.foreseen[object_id, target, relation] = tuple(poses[i] for i in within)
+        return goals[free]
 
     def usable(pose_tool_object: Pose) -> float:
+        ctx.foreseen[object_id, target, relation] = ()
         ctx.planner.set_world(spec)
         attach(ctx, object_id, pose_tool_object)
         for height_m in drop_heights(relation, gap_m):
@@ -183,12 +190,15 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         return StageReport("place", False, "nothing_held", "no object is held")
     where = target or (TABLE if relation == "on" else "where it stood")
     name = f"place {held.object_id} {relation} {where}"
+    # Few places under a roof can be reached: those that the grasp was chosen for are among the poses each time.
+    seen_before = ctx.foreseen.pop((held.object_id, target, relation), ()) if relation == "in" else ()
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     resting = (TABLE, *(() if target is None else (target,)))
     moved = StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
     for height_m in DRAWS * drop_heights(relation, ctx.options.place_gap_m):
         poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world, then=then)
+        poses = [*seen_before, *poses]
         if not poses:
             break
         way = _WayDown(ctx, resting, drop=relation == "in")
