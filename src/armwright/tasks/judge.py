@@ -102,7 +102,7 @@ class EpisodeJudge:
             for k, p in enumerate(primitives)
             if p.name == "hold" and any(q.object == p.object for q in primitives[k + 1 :])
         )
-        self._held_once: set[int] = set()
+        self._held_once: dict[int, Verdict] = {}
         self._shifted = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("push", "pull")))
         self._shifts: dict[str, shifting.ShiftWatch] = {}
         self._rise_m = dict.fromkeys(self._shifted, 0.0)
@@ -177,8 +177,9 @@ class EpisodeJudge:
             ids = (primitive.object, primitive.target)
             near = {object_id: model for object_id, model in self._models.items() if object_id in ids}
             seen = observe(truth, near, self._base)
-            if self._held(seen, primitive).ok:
-                self._held_once.add(index)
+            verdict = self._held(seen, primitive)
+            if verdict.ok:
+                self._held_once[index] = replace(verdict, detail="moved again later")
 
     def _share(self, object_id: str) -> float:
         watched = self._lifts[object_id] if object_id in self._picked else self._swings[object_id]
@@ -198,8 +199,7 @@ class EpisodeJudge:
         if primitive.name == "place":
             return self._placed(evidence, primitive, moved_again="pick" in later)
         if primitive.name == "hold":
-            verdict = self._held(evidence, primitive)
-            return replace(verdict, ok=True, detail="moved again later") if index in self._held_once else verdict
+            return self._held_once.get(index) or self._held(evidence, primitive)
         if primitive.name == "pour" and primitive.target is not None:
             return poured(evidence, subject, primitive.target, in_hand=not later & {"place", "hang"})
         if primitive.name == "hang" and primitive.target is not None:
