@@ -19,7 +19,8 @@ from armwright.core.errors import ArmwrightError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-# An episode takes seconds; one that takes this long is stuck and its seed is recorded as bad.
+# An episode computes for seconds, the first of a process for half a minute more; one that computes for this long is stuck
+# and its seed is recorded as bad. The process's own computing time is what counts: a busy machine must not fail episodes.
 WATCHDOG_S = 180.0
 CRASH = "crash"
 CRASHES_IN_A_ROW = 5
@@ -79,21 +80,21 @@ def cores() -> int:
 
 @contextmanager
 def watchdog(limit_s: float = WATCHDOG_S) -> Iterator[None]:
-    """Raise `EpisodeTimeoutError` in the main thread when the block takes longer than ``limit_s``."""
+    """Raise `EpisodeTimeoutError` in the main thread when the block computes for longer than ``limit_s``."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
 
     def stop(signum: int, frame: object) -> None:
-        raise EpisodeTimeoutError(f"the episode did not end within {limit_s:.0f} s.")
+        raise EpisodeTimeoutError(f"the episode did not end within {limit_s:.0f} s of computing.")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, limit_s)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager
