@@ -19,8 +19,8 @@ from armwright.core.errors import ArmwrightError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-# An episode computes for seconds, the first of a process for half a minute more; one that computes for this long is stuck
-# and its seed is recorded as bad. The process's own computing time is what counts: a busy machine must not fail episodes.
+# An episode computes for seconds, the first of a process for half a minute more; one that computes for this long is
+# stuck and its seed is recorded as bad. Computing time counts, not the clock: a busy machine must not fail episodes.
 WATCHDOG_S = 180.0
 CRASH = "crash"
 CRASHES_IN_A_ROW = 5
