@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
@@ -40,3 +44,20 @@ def test_beside_and_above_a_vessel_is_not_in_it():
     top = float(mug.bounds_m[1][2])
     points = np.array([[0.0, 0.0, 0.5 * top], [0.2, 0.0, 0.5 * top], [0.0, 0.0, top + 0.03]])
     assert in_cavity(mug, points).tolist() == [True, False, False]
+
+
+def test_places_of_beads_are_shared_and_cannot_be_written_to():
+    mug = default_library().build("mug", instance=1, attributes={})
+    places = bead_positions(mug, 20, 0.005)
+    assert bead_positions(mug, 20, 0.005) is places and len(bead_positions(mug, 3, 0.005)) == 3
+    with pytest.raises(ValueError, match="read-only"):
+        places[0] += 1.0
+
+
+def test_what_is_known_of_a_vessel_does_not_keep_it_alive():
+    mug = replace(default_library().build("mug", instance=1, attributes={}))
+    assert default_fill(mug) is not None
+    seen = weakref.ref(mug)
+    del mug
+    gc.collect()
+    assert seen() is None

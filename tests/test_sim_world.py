@@ -57,6 +57,23 @@ def test_restore_in_the_middle_of_a_hold(world):
     np.testing.assert_array_equal(*runs)
 
 
+def test_going_back_brings_back_the_shakes_that_were_to_come_and_no_others(world):
+    world.truth.shake("mug_1")
+    before = world.snapshot()
+    world.step(200)
+    once = arrays(world)
+    world.truth.shake("mug_1")
+    world.step(200)
+    world.restore(before)
+    world.step(200)
+    np.testing.assert_array_equal(once, arrays(world))
+    scene = world.scene
+    world.reset(scene)
+    world.restore(before)
+    world.step(200)
+    np.testing.assert_array_equal(once, arrays(world))
+
+
 def test_reading_truth_and_cameras_changes_nothing(world):
     scene, models = clutter()
     other = World(scene, objects=models, robot=franka())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from armwright.assets.model import ObjectModel
+from armwright.core.memo import kept_with
 from armwright.core.pose import Array
 
 BEAD_RADII_M = (0.006, 0.005, 0.004)
@@ -54,15 +53,17 @@ def default_fill(model: ObjectModel) -> tuple[int, float] | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@kept_with
 def bead_positions(model: ObjectModel, count: int, radius_m: float) -> Array:
     """Return up to ``count`` bead centres (k, 3) in the object's frame, layer by layer from the cavity's floor.
 
-    They touch neither each other nor any collision hull.
+    They touch neither each other nor any collision hull. The array is kept, and cannot be written to.
     """
     planes = _cavity_planes(model)
     if len(planes) == 0:
-        return np.zeros((0, 3))
+        nothing = np.zeros((0, 3))
+        nothing.flags.writeable = False
+        return nothing
     corners = _cavity_points(model)
     low, high = corners.min(0), corners.max(0)
     pitch = 2 * radius_m + _GAP_M
@@ -79,7 +80,9 @@ def bead_positions(model: ObjectModel, count: int, radius_m: float) -> Array:
             free &= _beyond_planes(hull, grid) >= radius_m + 0.5 * _GAP_M
     grid = grid[free]
     order = np.lexsort((np.hypot(*(grid[:, :2] - middle[:2]).T).round(6), grid[:, 2].round(6)))
-    return np.asarray(grid[order][:count])
+    found = np.array(grid[order][:count])
+    found.flags.writeable = False
+    return found
 
 
 def _beyond_planes(hull: Array, points: Array) -> Array:
@@ -88,7 +91,7 @@ def _beyond_planes(hull: Array, points: Array) -> Array:
     return np.asarray((points @ planes[:, :3].T + planes[:, 3]).max(1))
 
 
-@lru_cache(maxsize=256)
+@kept_with
 def _cavity_points(model: ObjectModel) -> Array:
     parts = cavity_parts(model)
     found = []
@@ -96,10 +99,12 @@ def _cavity_points(model: ObjectModel) -> Array:
         wanted = [i for i, name in enumerate(link.part_names) if name in parts]
         faces = link.faces[np.isin(link.face_part, wanted)]
         found.append(link.vertices_m[np.unique(faces)])
-    return np.concatenate(found) if found else np.zeros((0, 3))
+    points = np.concatenate(found) if found else np.zeros((0, 3))
+    points.flags.writeable = False
+    return points
 
 
-@lru_cache(maxsize=256)
+@kept_with
 def _cavity_hull(model: ObjectModel) -> ConvexHull | None:
     points = _cavity_points(model)
     if len(points) < 4:

@@ -49,10 +49,11 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class PhysicsState:
-    """Everything that decides how the world goes on, sleeping objects included; restoring it is bit-exact."""
+    """All that decides how the world goes on, sleepers and scheduled shakes included; restoring it is bit-exact."""
 
     data: Any
     steps: int
+    shakes: tuple[tuple[Shake, int], ...] = ()
 
 
 class Physics:
@@ -181,7 +182,7 @@ class Physics:
                 self.sample()
 
     def schedule(self, shake: Shake, body: int) -> None:
-        """Let a body feel a shake when its time comes; a reset forgets it."""
+        """Let a body feel a shake when its time comes; a reset, or a return to before it was scheduled, forgets it."""
         self._shakes.append((shake, body))
 
     def _shake(self) -> bool:
@@ -229,12 +230,13 @@ class Physics:
 
     def snapshot(self) -> PhysicsState:
         """Copy the whole state."""
-        return PhysicsState(copy.copy(self.data), self._steps)
+        return PhysicsState(copy.copy(self.data), self._steps, tuple(self._shakes))
 
     def restore(self, state: PhysicsState) -> None:
         """Go back to a copied state; samples later than it are dropped from the stream."""
         self._mj.mj_copyData(self.data, self.model, state.data)
         self._steps = state.steps
+        self._shakes = list(state.shakes)
         while self.stream and self.stream[-1].stamp_s > self.now_s + 1e-9:
             self.stream.pop()
         self.touch()
