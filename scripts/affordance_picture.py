@@ -16,6 +16,8 @@ from armwright.affordance.registry import affordance_model
 OUT = Path(__file__).parents[1] / "docs" / "images" / "affordance.png"
 INSTANCE = 960_000
 CELL, COLUMNS = 260, 4
+TURNS = {"microwave": 215.0}
+"""Where the camera stands [degrees], for what has its front on the other side."""
 GREY, RED = np.array([188, 190, 194]), np.array([214, 48, 38])
 ROWS: tuple[tuple[str, str, bool], ...] = (
     ("mug", "hold the mug by its handle", False),
@@ -40,7 +42,7 @@ def cell(model: NetworkAffordance, category: str, phrase: str, one_view: bool) -
     soup = library_soup(category, INSTANCE)
     seen = seen_cloud(soup, rng=rng) if one_view else whole_cloud(soup, 8192, rng=rng)
     answer = model.predict_phrases(ObjectCloud(category, category, seen.points_m, seen.normals), [phrase])[0]
-    turn, tilt = np.deg2rad(40), np.deg2rad(28)
+    turn, tilt = np.deg2rad(TURNS.get(category, 40.0)), np.deg2rad(28)
     x = seen.points_m @ [-np.sin(turn), np.cos(turn), 0.0]
     back = np.array([np.cos(turn) * np.cos(tilt), np.sin(turn) * np.cos(tilt), np.sin(tilt)])
     up = np.array([-np.cos(turn) * np.sin(tilt), -np.sin(turn) * np.sin(tilt), np.cos(tilt)])

@@ -57,6 +57,7 @@ def test_networks_are_affordance_models_that_can_be_asked_in_words(name: str) ->
         ("mug", "Containment"),
         ("bowl", "Graspable Rim"),
         ("plate", "Support Surface"),
+        ("screwdriver", "Graspable Handle"),
         ("pot", "Graspable Lid"),
     ],
 )

@@ -33,7 +33,7 @@ class NetworkSpec:
         folder: Where ``STEM_encoder.onnx`` and ``STEM_head.onnx`` lie; None for the package's own data.
         stem: First part of the files' names.
         mask_from: Score from which a point belongs to the region.
-        present_from: Presence from which the region is there; chosen on validation draws.
+        present_from: Presence from which the region is there.
     """
 
     name: str
