@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ import pytest
 from armwright.core.errors import UnknownNameError, UsageError
 from armwright.generate.bench import BenchRequest, run_bench
 from armwright.generate.engine import GenerateRequest, _Task, _work, generate_dataset
+from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import episode_seed
+from armwright.generate.record import dataset_schema, episode_data
 from armwright.generate.replay import replay_dataset
 from armwright.generate.tables import format_table
 from armwright.recording.lerobot import DatasetWriter
@@ -172,6 +175,27 @@ def test_replay_from_states_is_identical_and_from_actions_grades_the_same(datase
     assert record["ok"] and record["episodes"] == 3
     assert record["states_identical"] == 3
     assert record["actions_same_grade"] >= 2
+
+
+def test_a_replay_fails_what_was_late_or_diverged_as_the_episode_did(session_of, task, tmp_path):
+    session = session_of("franka")
+    parsed = task(SENTENCE)
+    writer = DatasetWriter(tmp_path / "dataset", dataset_schema(session, images=False))
+    late = run_episode(session, EpisodeRequest(parsed.model_copy(update={"time_limit_s": 2.0}), 7_000_000))
+    assert not late.success and late.took_s > 2.0
+    writer.add_episode(episode_data(session, late, images=False))
+    whole = run_episode(session, EpisodeRequest(parsed, 7_000_000))
+    assert whole.success and whole.took_s > 0 and not whole.diverged
+    # The states of the next two succeed; what the record says beside them makes them failures.
+    failed = replace(whole.graded, success=False)
+    limited = parsed.model_copy(update={"time_limit_s": whole.took_s - 0.1})
+    slow = replace(whole, graded=failed, request=replace(whole.request, parsed=limited, seed=7_000_001))
+    writer.add_episode(episode_data(session, slow, images=False))
+    blown = replace(whole, graded=failed, diverged="it blew up", request=replace(whole.request, seed=7_000_002))
+    writer.add_episode(episode_data(session, blown, images=False))
+    writer.finalize()
+    record = replay_dataset(tmp_path / "dataset")
+    assert record["states_identical"] == record["episodes"] == 3, record["different"]
 
 
 def test_a_bench_counts_every_rollout_once(tmp_path):

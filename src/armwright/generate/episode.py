@@ -15,6 +15,7 @@ from armwright.assets.scene import ParsedTask, PoseSpec, SceneSpec
 from armwright.control.protocols import StageReport
 from armwright.core.errors import ArmwrightError, SceneError, UsageError
 from armwright.core.seeds import int_seed, rng_for
+from armwright.generate.limits import late, overruled
 from armwright.generate.randomising import Randomising
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved, Workspace, solve_scene
@@ -77,6 +78,8 @@ class Episode:
         timing: Where the computing time went [s].
         wall_s, sim_s: Duration.
         looks: How its pictures look; None is the plain look.
+        took_s: World time from its beginning to the end of its last stage.
+        diverged: How the simulation blew up; empty if it did not.
     """
 
     request: EpisodeRequest
@@ -95,6 +98,8 @@ class Episode:
     wall_s: float
     sim_s: float
     looks: Looks | None = None
+    took_s: float = 0.0
+    diverged: str = ""
 
     @property
     def world(self) -> World:
@@ -194,11 +199,13 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         times.append((times[-1][1] if times else began, world.clock.now_s))
     judged = time.perf_counter()
     graded = grade_world(world, request.parsed, solved, since_s=began)
-    if diverged:
-        graded = replace(graded, success=False, detail=diverged)
-    late = _late(request.parsed, stages, times, began)
-    if late:
-        graded = replace(graded, success=False, detail=late)
+    took_s = times[-1][1] - began if times else 0.0
+    why = overruled(request.parsed, took_s=took_s, diverged=diverged)
+    if why:
+        graded = replace(graded, success=False, detail=why)
+    too_late = late(request.parsed, took_s)
+    if too_late and stages[-1].ok:
+        stages[-1] = replace(stages[-1], ok=False, status="time_limit", detail=too_late)
     timing["judge"] = time.perf_counter() - judged
     if not all(s.ok for s in stages) and graded.success:
         stages.append(StageReport("judge", True, "done", "the task succeeded although a stage gave up"))
@@ -219,6 +226,8 @@ def run_episode(session: Session, request: EpisodeRequest) -> Episode:
         wall_s=time.perf_counter() - started,
         sim_s=world.clock.now_s - began,
         looks=looks,
+        took_s=took_s,
+        diverged=diverged,
     )
 
 
@@ -240,17 +249,6 @@ def _settling_s(parsed: ParsedTask, solved: Solved) -> float:
     """Return how long the end state must last before it is judged."""
     fixed = frozenset(object_id for object_id, model in solved.objects.items() if model.static)
     return STANDS_S if stacks(parsed.primitives, fixed) else JUDGE_AFTER_S
-
-
-def _late(parsed: ParsedTask, stages: list[StageReport], times: list[tuple[float, float]], began: float) -> str:
-    """Say that the task took longer than it may, and mark the stage that did; an empty string if it did not."""
-    took = times[-1][1] - began if times else 0.0
-    if parsed.time_limit_s is None or took <= parsed.time_limit_s:
-        return ""
-    detail = f"it took {took:.0f} s of the {parsed.time_limit_s:g} s that it may take"
-    if stages[-1].ok:
-        stages[-1] = replace(stages[-1], ok=False, status="time_limit", detail=detail)
-    return detail
 
 
 def grade_world(world: World, parsed: ParsedTask, solved: Solved, *, since_s: float) -> Graded:

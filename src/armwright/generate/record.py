@@ -61,6 +61,8 @@ def episode_data(session: Session, episode: Episode, *, images: bool) -> Episode
             "scene_source": "oracle",
             "rejected_draws": episode.rejected,
             "draws": episode.draws,
+            "took_s": episode.took_s,
+            "diverged": episode.diverged,
             "shakes": [asdict(shake) for shake in episode.shakes],
             "looks": None if episode.looks is None else episode.looks.model_dump(mode="json", by_alias=True),
         },

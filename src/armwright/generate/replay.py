@@ -14,6 +14,7 @@ from armwright.assets.library import default_library
 from armwright.assets.model import ObjectModel
 from armwright.assets.scene import ParsedTask, SceneSpec
 from armwright.core.errors import OutputError, UsageError
+from armwright.generate.limits import overruled
 from armwright.generate.session import Session
 from armwright.generate.solve import Solved
 from armwright.recording.reader import DatasetReader, EpisodeRecord
@@ -26,10 +27,12 @@ from armwright.tasks.judge import EpisodeJudge
 
 
 class _Judge:
-    """The episode's judge on the replaying world."""
+    """The episode's judge on the replaying world; what overruled it in the episode is in the record."""
 
     def __init__(self, world: World, record: EpisodeRecord) -> None:
         parsed = _parsed(record)
+        took_s, diverged = float(record.extra.get("took_s", 0.0)), str(record.extra.get("diverged", ""))
+        self._overruled = overruled(parsed, took_s=took_s, diverged=diverged)
         self._world = world
         self._judge = EpisodeJudge(parsed.primitives, parsed.queries, world.objects, world.arm.pose_world_base)
 
@@ -38,7 +41,7 @@ class _Judge:
 
     def grade(self) -> Grade:
         graded = self._judge.finish(self._world.truth)
-        return Grade(graded.success, graded.compliance)
+        return Grade(graded.success and not self._overruled, graded.compliance)
 
 
 def _judge(world: ReplayWorld, record: EpisodeRecord) -> _Judge:
