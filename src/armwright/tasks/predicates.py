@@ -78,10 +78,14 @@ def lifted(evidence: Evidence, subject: str, low_before_m: float) -> Verdict:
 
 
 def on(evidence: Evidence, subject: str, target: str) -> Verdict:
-    """The subject rests on the target, its mass over the target's surface."""
+    """The subject rests on the target, its mass over the target's surface.
+
+    Things carry each other on, so that a cube on a cube on a plate is on the plate; on the table is only what stands on
+    it directly, since all that stands anywhere does so through others.
+    """
     name = f"on({subject}, {target})"
     o = evidence.objects[subject]
-    if target not in evidence.carriers(subject):
+    if target not in (o.supported_by if target == TABLE else evidence.carriers(subject)):
         return Verdict(False, name, f"carried by {', '.join(sorted(o.supported_by)) or 'nothing'}")
     if target == TABLE:
         return Verdict(True, name)
