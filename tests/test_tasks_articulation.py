@@ -157,6 +157,33 @@ def test_opening_and_closing_again_grades_both():
     assert not judged([{}, {"share": 0.4, "part": "handle"}, {"share": 0.0, "part": ""}], "open", "close").success
 
 
+SHUT = {"share": 0.0}
+
+
+def test_closing_and_opening_again_needs_both():
+    start = {"share": 0.7}
+    assert judged([start, SHUT, {"share": 0.7}], "close", "open").success
+    assert not judged([start, {}], "close", "open").success
+    assert not judged([start, {"share": 0.1}, {"share": 0.7}], "close", "open").success
+    assert not judged([{}, {"share": 0.7}], "close", "open").success, "it was shut all along"
+
+
+def test_opening_closing_and_opening_again_needs_all_three():
+    steps = ("open", "close", "open")
+    assert judged([*OPENING, SHUT, {"share": 0.7}], *steps).success
+    assert not judged(OPENING, *steps).success
+    assert not judged([*OPENING, SHUT], *steps).success
+    assert judged([*OPENING, SHUT, {"share": 0.7}, SHUT], *steps, "close").success
+    assert not judged([*OPENING, SHUT], *steps, "close").success
+
+
+def test_a_second_drawer_that_the_task_opens_as_well_is_no_fault():
+    lowest, *_, highest = (link.name for link in leaves(CABINET))
+    both = seen(CABINET, **{highest: 0.8, lowest: 0.3})
+    assert opened(both, "it", joints_at(CABINET), "top", aside={lowest}).ok
+    assert not opened(both, "it", joints_at(CABINET), "top").ok
+
+
 def test_links_move_as_their_joints_say():
     door = next(link for link in MICROWAVE.links if link.name == "door")
     assert door.joint is not None

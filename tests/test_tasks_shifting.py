@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from armwright.assets.footprint import Footprint, outline_gap
+from armwright.assets.scene import SceneSpec
 from armwright.assets.shifting import BESIDE_M, shift_goal
 from armwright.core.pose import Pose
 from armwright.core.task import Primitive
@@ -50,6 +51,25 @@ def test_ten_centimetres_to_the_left_are_meant_without_a_number():
 def test_carrying_it_there_is_no_push():
     graded = moved((0.5, 0.05, 0.05), (0.5, 0.10, 0.0))
     assert not graded.success and graded.detail.startswith("on_its_support")
+
+
+@pytest.mark.parametrize(("height_m", "passes"), [(0.0, True), (0.004, False), (0.02, False)])
+def test_pushing_it_off_what_it_stands_on_is_no_push(height_m, passes):
+    models = {"box": MODELS["box"], "tray": box_model((0.10, 0.10, max(height_m, 0.001)), static=True)}
+    x = 0.5 if height_m else 0.8
+
+    def scene(y: float, z: float) -> SceneSpec:
+        return scene_of(box=at(0.5, y, z), tray=at(x, 0.0))
+
+    world = World(scene(0.0, height_m), objects=models, robot=franka())
+    world.clock.sleep(0.3)
+    judge = EpisodeJudge([LEFT], [], models, world.arm.pose_world_base)
+    judge.observe(world.truth)
+    world.reset(scene(0.12, 0.0))
+    world.clock.sleep(0.5)
+    judge.observe(world.truth)
+    graded = judge.finish(world.truth)
+    assert graded.success is passes and graded.detail.startswith("" if passes else "on_its_support")
 
 
 def test_tipping_it_over_is_no_push():

@@ -74,6 +74,11 @@ class WorldTruth:
         return self._physics.data
 
     @property
+    def time_s(self) -> float:
+        """World time [s]."""
+        return self._physics.now_s
+
+    @property
     def object_ids(self) -> tuple[str, ...]:
         """Ids of all objects."""
         return tuple(dict.fromkeys(object_id for object_id, _ in self._physics.built.links))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Protocol
 
 import numpy as np
@@ -59,7 +59,14 @@ def meant(model: ObjectModel, spot: SpotName | None) -> list[LinkModel]:
     return [found[{"bottom": 0, "middle": len(found) // 2, "top": -1}[spot]]]
 
 
-def opened(evidence: Evidence, subject: str, before: Mapping[str, float], spot: SpotName | None = None) -> Verdict:
+def opened(
+    evidence: Evidence,
+    subject: str,
+    before: Mapping[str, float],
+    spot: SpotName | None = None,
+    *,
+    aside: Set[str] = frozenset(),
+) -> Verdict:
     """One of the meant leaves is open by most of its travel; the others are as they were.
 
     Args:
@@ -67,6 +74,7 @@ def opened(evidence: Evidence, subject: str, before: Mapping[str, float], spot: 
         subject: Object id.
         before: Joint values by link name before the task.
         spot: Which leaf was meant.
+        aside: Links that other stages of the task move.
     """
     name = f"opened({subject})"
     model, joints = evidence.objects[subject].model, evidence.objects[subject].joints
@@ -79,7 +87,7 @@ def opened(evidence: Evidence, subject: str, before: Mapping[str, float], spot: 
     if shares[best] < OPENED_SHARE:
         return Verdict(False, name, detail)
     for link in leaves(model):
-        if link.name != best and link.joint is not None:
+        if link.name != best and link.name not in aside and link.joint is not None:
             moved = share_open(link.joint, joints[link.name]) - share_open(link.joint, before.get(link.name, 0.0))
             if abs(moved) > CLOSED_SHARE and shares.get(link.name, 0.0) < OPENED_SHARE:
                 return Verdict(False, name, f"{link.name} moved as well, by {100 * moved:+.0f} %")
@@ -143,9 +151,23 @@ class SwingWatch:
                 self.parts.update(str(part) for part in nearest_part(self.model, points, link=link_name))
 
     def was_open(self, spot: SpotName | None, share: float) -> bool:
-        """Tell whether a meant leaf was open by a share of its travel at any time."""
-        return any(
-            share_open(link.joint, self._widest[link.name]) >= share
-            for link in meant(self.model, spot)
-            if link.joint is not None
-        )
+        """Tell whether a meant leaf was open by a share of its travel since the start, or since it was last counted."""
+        return any(one >= share for one in self._shares(spot, self._widest))
+
+    def is_open(self, spot: SpotName | None) -> bool:
+        """Tell whether a meant leaf is open now by as much as an opened one must be."""
+        return any(one >= OPENED_SHARE for one in self._shares(spot, self._last))
+
+    def is_shut_again(self, spot: SpotName | None) -> bool:
+        """Tell whether every meant leaf is shut now and one was open since it was last counted."""
+        now = self._shares(spot, self._last)
+        return bool(now) and max(now) <= CLOSED_SHARE and self.was_open(spot, WAS_OPEN_SHARE)
+
+    def count(self, spot: SpotName | None) -> None:
+        """Note that an opening or closing is done: what comes after it must be seen after it."""
+        for link in meant(self.model, spot):
+            self._widest[link.name] = self._last[link.name]
+
+    def _shares(self, spot: SpotName | None, values: Mapping[str, float]) -> list[float]:
+        found = meant(self.model, spot)
+        return [share_open(link.joint, values[link.name]) for link in found if link.joint is not None]

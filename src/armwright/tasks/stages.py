@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from armwright.core.task import RELATIONS, Primitive
+from armwright.tasks.passing import passes
 from armwright.tasks.predicates import Verdict
 
 PREDICATES: Mapping[str, str] = {
@@ -21,7 +22,7 @@ PREDICATES: Mapping[str, str] = {
     "in_front_of": "it stands in front of the target, at most 25 cm away",
     "behind": "it stands behind the target, at most 25 cm away",
     "next_to": "it stands beside the target, at most 25 cm away",
-    "poured": "at least 80 % of what was in it is in the receiver's cavity",
+    "poured": "at least 80 % of what was in it is in the receiver's cavity, which stands upright",
     "opened": "a meant leaf is open by at least 60 % of its travel",
     "closed": "every meant leaf is open by at most 2 % of its travel, and one was open",
     "resting": "no leaf of it swings",
@@ -31,8 +32,6 @@ PREDICATES: Mapping[str, str] = {
     "hung": "the hook passes through its handle, and it touches only the rack after a shake",
 }
 """Name -> what it says of the object; each is a function of the observed states alone."""
-
-_UNDONE_BY = {"open": "close", "close": "open"}
 
 
 def names_of(verdict: Verdict) -> tuple[str, ...]:
@@ -57,33 +56,26 @@ def stage_predicates(primitives: Sequence[Primitive]) -> tuple[tuple[str, ...], 
 
 def _graded_by(primitives: Sequence[Primitive], index: int) -> tuple[str, ...]:
     step = primitives[index]
-    later = {p.name for p in primitives[index + 1 :] if p.object == step.object}
     if step.name == "pick":
         return ("lifted",)
     if step.name == "pour":
         return ("poured",)
     if step.name in ("open", "close"):
         name = "opened" if step.name == "open" else "closed"
-        return (name,) if _UNDONE_BY[step.name] in later else (name, "resting", "released")
+        return (name,) if passes(primitives, index) else (name, "resting", "released")
     if step.name in ("push", "pull"):
-        return _shift(primitives, index, later)
+        return _shift(primitives, index)
     relation = step.relation or "on"
     if step.name == "hold":
         return ("lifted", "still", relation) if step.target is not None and step.relation else ("lifted", "still")
     if step.name == "hang":
-        return ("hung",) if "pick" in later else ("released", "hung", "still")
-    if "pick" in later:
-        return (relation,)
+        return ("released", "hung", "still")
     return ("released", "still", relation, *(() if relation == "in" else ("upright",)))
 
 
-def _shift(primitives: Sequence[Primitive], index: int, later: Set[str]) -> tuple[str, ...]:
+def _shift(primitives: Sequence[Primitive], index: int) -> tuple[str, ...]:
     step = primitives[index]
-    if later - {"open", "close"}:
-        return ("shifted",)
-    names = ["released", "still", "shifted", "upright"]
-    if not any(p.object == step.object and p.name == "pick" for p in primitives):
-        names.append("on_its_support")
+    names = ["released", "still", "shifted", "upright", "on_its_support"]
     if step.target is not None and all(p.object != step.target for p in primitives[index + 1 :]):
         names.append("left_alone")
     return tuple(names)
