@@ -12,7 +12,7 @@ import yaml
 from armwright.core.errors import UnknownNameError, UsageError
 from armwright.core.task import Primitive
 from armwright.generate.bench import BenchRequest, run_bench
-from armwright.generate.parsing import parse_sentence
+from armwright.generate.parsing import check_skills, parse_sentence
 from armwright.generate.suite import load_task, read_task, suite, task_names
 from armwright.tasks.stages import PREDICATES, stage_predicates
 
@@ -138,3 +138,14 @@ def test_the_judge_grades_by_the_predicates_that_the_files_name(tmp_path):
                 assert set(stage["predicates"]) == set(said.predicates)
                 seen[said.do.split()[0]] += 1
     assert seen.keys() == {"pick", "place", "pour", "hold", "open", "close", "push"}
+
+
+def test_what_is_of_one_piece_is_refused_where_it_should_open_or_close(task):
+    """A chat model may ask for what the built-in parser refuses."""
+    parsed = task("put the banana on the plate")
+    for name, object_id, noun in (("close", "banana_1", "banana"), ("open", "plate_1", "plate")):
+        asked = parsed.model_copy(update={"primitives": (Primitive(name=name, object=object_id),)})
+        with pytest.raises(UsageError, match=f"the {noun} is of one piece, nothing of it {name}s"):
+            check_skills(asked)
+    for sentence in ("close the pot", "open the top drawer", "close the microwave", "put the banana on the plate"):
+        check_skills(task(sentence))

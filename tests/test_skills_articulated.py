@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,12 +21,14 @@ from armwright.grasping.sources import grasp_source
 from armwright.sim.oracle import OracleSource
 from armwright.sim.world import World
 from armwright.skills.articulated import open_part
-from armwright.skills.context import SkillContext
-from armwright.skills.leaves import leaves_of
+from armwright.skills.context import SkillContext, SkillOptions
+from armwright.skills.dispatch import perform
+from armwright.skills.leaves import in_order, leaves_of
 from armwright.skills.pusher import broad_pushers, hand_spheres, pushers
 from armwright.skills.shut import close_part
 from armwright.tasks.articulation import leaves, share_open
 from armwright.tasks.judge import EpisodeJudge, Graded
+from skill_scenes import bench
 
 HANDLE = AffordanceQuery(object="it", region="Openable Handle", role="grasp")
 UP = np.array([0.0, 0.0, 1.0])
@@ -112,6 +116,63 @@ def test_what_is_shut_needs_no_push_and_what_is_open_no_pull(session_of):
     world, ctx = furniture(session_of("franka"), "microwave", instance=1, door=0.9)
     before = world.clock.now_s
     assert open_part(ctx, HANDLE).ok and world.clock.now_s == before
+
+
+def test_of_drawers_that_are_all_but_shut_the_one_that_is_not_is_closed(session_of):
+    """An upper drawer within the stop's play comes before none that the judge would call open."""
+    _, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.045, drawer_3=0.007)
+    cloud, _, found = leaves_of(ctx, HANDLE)
+    assert [leaf.link.name for leaf in in_order(found, cloud, opening=False)] == ["drawer_1"]
+
+
+def test_each_drawer_that_is_meant_has_its_own_attempts_and_the_others_stay(session_of):
+    world, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.3, drawer_3=0.5)
+    ctx.options = SkillOptions(max_attempts=1)
+    report = close_part(ctx, HANDLE, which="top")
+    assert report.ok and share(world, "drawer_3") < 0.02 and share(world, "drawer_1") > 0.25, report
+    assert report.data["attempts"] == 1
+    world, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.3, drawer_3=0.5)
+    ctx.options = SkillOptions(max_attempts=1)
+    report = close_part(ctx, HANDLE)
+    assert report.ok and report.data["attempts"] == 2, report
+
+
+class Losing:
+    """The true regions, none of which is seen any more on a drawer that is less open than a share."""
+
+    name = "losing"
+
+    def __init__(self, world: World, link: str, least: float) -> None:
+        self._world, self._link, self._least = world, link, least
+        self._true = affordance_model("oracle")
+
+    def predict(self, cloud, query):
+        mask = self._true.predict(cloud, query)
+        if share(self._world, self._link) >= self._least:
+            return mask
+        return replace(mask, mask=mask.mask & (np.asarray(cloud.link) != self._link))
+
+
+def test_a_region_that_is_lost_on_the_way_is_told(session_of):
+    world, ctx = furniture(session_of("franka"), "cabinet", drawer_1=0.7)
+    ctx.affordance = Losing(world, "drawer_1", 0.5)
+    report = close_part(ctx, HANDLE)
+    assert (report.ok, report.status) == (False, "no_region")
+    assert "is seen on it near its stop" in report.detail and "still open: drawer_1" in report.detail
+
+
+@pytest.mark.parametrize("name", ["open", "close"])
+def test_what_has_no_leaf_is_told_before_anything_moves(session_of, name):
+    stage = bench(session_of("franka"), pot="pot", banana="banana")
+    before = stage.world.clock.now_s
+    query = AffordanceQuery(object="pot", region="Graspable Lid", role="grasp")
+    report = perform(stage.ctx, Primitive(name=name, object="pot"), (), [query])
+    assert (report.name, report.ok, report.status) == (f"{name} pot", False, "no_leaf")
+    assert report.detail == "pot has no hinged or sliding part; its lid is loose"
+    query = AffordanceQuery(object="banana", region="Graspable Body", role="grasp")
+    report = perform(stage.ctx, Primitive(name=name, object="banana"), (), [query])
+    assert report.status == "no_leaf" and report.detail == "banana has no hinged or sliding part"
+    assert stage.world.clock.now_s == before
 
 
 def test_a_door_out_of_reach_is_refused_before_anything_moves(session_of):

@@ -12,7 +12,8 @@ from armwright.planning.types import Obstacle, WorldSpec
 from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
-from armwright.skills.place import PLACEMENTS, hold, place, placement_poses, usable_for
+from armwright.skills.place import PLACEMENTS, grasp_key, hold, place, placement_poses, usable_for
+from armwright.skills.rank import tool_pose
 from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench
 from test_skills_pick import shove
@@ -210,8 +211,18 @@ def test_the_places_that_a_grasp_was_chosen_for_are_among_those_offered(session_
     query = AffordanceQuery(object="mug", region="Graspable Body", role="grasp")
     serves = usable_for(stage.ctx, "mug", "plate", "in", gap_m=stage.ctx.options.place_gap_m)
     assert pick(stage.ctx, query, usable=serves).ok
-    foreseen = stage.ctx.foreseen["mug", "plate", "in"]
+    tested = tool_pose(stage.ctx, stage.ctx.held.candidate).inverse()
+    foreseen = stage.ctx.foreseen["mug", "plate", "in"][grasp_key(tested)]
     assert foreseen
+    assert serves(Pose([0.0, 0.0, 3.0])) == 0.0, "another grasp, tested after it, serves nothing"
     report = place(stage.ctx, "plate", "in")
     assert report.ok and report.detail.endswith(f"of {PLACEMENTS + len(foreseen)}")
     assert not stage.ctx.foreseen.get(("mug", "plate", "in"))
+
+
+def test_places_in_a_container_are_found_though_something_lies_in_it_and_more_is_to_come(session_of):
+    stage = bench(
+        session_of("franka"), fruit="apple", bowl="bowl", other="lemon", places={"other": (0.50, 0.20, 0.05)}, seed=1
+    )
+    stand = stage.ctx.scene.pose_world("fruit")
+    assert placement_poses(stage.ctx, "fruit", "bowl", "in", stand=stand, then=("other",))

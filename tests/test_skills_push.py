@@ -7,6 +7,7 @@ import pytest
 
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.skills.drag import drag
+from armwright.skills.grip import LIGHT_N
 from armwright.skills.push import goal_of, outline_of, push
 from skill_scenes import Bench, bench
 from test_tasks_judge import grade
@@ -38,6 +39,23 @@ def test_a_box_comes_to_its_goal(session_of, primitive):
     ok, error = done(stage, primitive)
     assert ok and error < 0.03
     assert grade(stage, primitive, region=None).success
+
+
+def test_what_is_dragged_is_held_as_hard_as_it_asks_for(session_of, monkeypatch):
+    """Light things are crushed or squeezed out by all that the gripper has."""
+    stage = bench(session_of("franka"), box="can", places={"box": (0.50, -0.10)})
+    asked: list[float | None] = []
+    grip = stage.ctx.arm.grip
+
+    def noted(*, width_m: float, force_n: float | None = None):
+        asked.extend([force_n] if width_m == 0.0 else [])
+        return grip(width_m=width_m, force_n=force_n)
+
+    monkeypatch.setattr(stage.ctx.arm, "grip", noted)
+    assert drag(
+        stage.ctx, BODY, goal_of(stage.ctx, Primitive(name="pull", object="box", relation="in_front_of")), name="it"
+    ).ok
+    assert asked and all(force is not None and LIGHT_N <= force < stage.ctx.gripper.force_n for force in asked)
 
 
 def test_a_goal_out_of_reach_is_refused_before_the_box_moves(session_of):

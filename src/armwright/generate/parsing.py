@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from armwright.assets.library import default_library
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import UsageError, quoted
+from armwright.core.task import Primitive
 from armwright.generate.inputs import check_text
 
 
@@ -43,10 +45,10 @@ def parse_sentence(
 
 
 def check_skills(parsed: ParsedTask) -> None:
-    """Refuse a task that cannot succeed because no skill performs one of its primitives.
+    """Refuse a task that cannot succeed because no skill performs one of its primitives on its object.
 
     Raises:
-        UsageError: One is understood, but not executed.
+        UsageError: One is understood, but not executed, or what is to be opened or closed is of one piece.
     """
     from armwright.skills import dispatch
 
@@ -55,6 +57,20 @@ def check_skills(parsed: ParsedTask) -> None:
         raise UsageError(
             f"{quoted(parsed.sentence)} needs {', '.join(lacking)}, which is understood but not executed yet.",
             hint=f"Executed are: {', '.join(sorted(dispatch.SKILLS))}.",
+        )
+    for step in parsed.primitives:
+        if step.name in ("open", "close"):
+            _check_opens(parsed, step)
+
+
+def _check_opens(parsed: ParsedTask, step: Primitive) -> None:
+    node = parsed.scene.object(step.object)
+    model = default_library().build(node.category, instance=node.instance or 0, attributes=node.attributes)
+    if len(model.links) == 1:
+        raise UsageError(
+            f"{quoted(parsed.sentence)} cannot be done: the {node.category.replace('_', ' ')} is of one piece, "
+            f"nothing of it {step.name}s.",
+            hint="Drawers, doors and hinged lids open and close.",
         )
 
 

@@ -176,6 +176,8 @@ def _pull(ctx: SkillContext, leaf: Leaf, cloud: ObjectCloud, pull: _Pull) -> Sta
     if moved.ok and moved.status == "guard":
         moved = StageReport("approach", False, "blocked", moved.detail)
     if moved.ok:
+        # All that the gripper has, unless the options say otherwise: a handle is not crushed, and furniture that stands
+        # fast asks for what its joint resists with, which its weight does not tell.
         closed = ctx.arm.grip(width_m=0.0, force_n=ctx.options.grip_force_n)
         if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
             moved = StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")

@@ -147,7 +147,8 @@ class Held:
 class SkillContext:
     """Everything a skill may touch; it never sees the simulator.
 
-    ``foreseen`` holds the resting poses that the last grasp was chosen for, by object, target and relation.
+    ``foreseen`` holds the resting poses that grasps were tested with, by object, target and relation, then by grasp
+    (`skills.place.grasp_key`).
     ``camera`` is the station's third-person camera, for grasp sources that look through one.
     """
 
@@ -166,7 +167,7 @@ class SkillContext:
     held: Held | None = None
     traces: list[GraspTrace] = field(default_factory=list)
     covers: dict[str, Cover] = field(default_factory=dict)
-    foreseen: dict[tuple[str, str | None, RelationName], tuple[Pose, ...]] = field(default_factory=dict)
+    foreseen: dict[tuple[str, str | None, RelationName], dict[bytes, tuple[Pose, ...]]] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
 
     def add_time(self, name: str, seconds: float) -> None:

@@ -155,13 +155,25 @@ def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuer
     return None
 
 
+def _no_leaf(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
+    """Refuse to swing an object none of whose parts is hinged or slides: a loose lid is not swung."""
+    model = ctx.scene.model(primitive.object)
+    if any(link.joint is not None for link in model.links):
+        return None
+    loose = [link.name for link in model.links[1:] if link.name not in model.left_behind]
+    detail = f"{primitive.object} has no hinged or sliding part"
+    if loose:
+        detail += f"; its {' and its '.join(loose)} {'is' if len(loose) == 1 else 'are'} loose"
+    return StageReport(f"{primitive.name} {primitive.object}", False, "no_leaf", detail)
+
+
 def _open(
     ctx: SkillContext, primitive: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
 ) -> StageReport:
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
         return StageReport(f"open {primitive.object}", False, "no_query", "no region to open it by was queried")
-    return open_part(ctx, query, which=primitive.spot)
+    return _no_leaf(ctx, primitive) or open_part(ctx, query, which=primitive.spot)
 
 
 def _close(
@@ -170,7 +182,7 @@ def _close(
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
         return StageReport(f"close {primitive.object}", False, "no_query", "no region it closes by was queried")
-    return close_part(ctx, query, which=primitive.spot)
+    return _no_leaf(ctx, primitive) or close_part(ctx, query, which=primitive.spot)
 
 
 def _push(

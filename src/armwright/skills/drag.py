@@ -11,6 +11,7 @@ from armwright.control.protocols import ArmState, Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import GraspTrace, SkillContext
+from armwright.skills.grip import grip_force
 from armwright.skills.motion import back_away, follow_path
 from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, find_grasps
 from armwright.skills.push import EXTRA_M, JAM_N, JAM_S, NEAR_M, outline_of, push, slides
@@ -22,10 +23,11 @@ RELEASE_M = 0.016
 
 @dataclass(frozen=True, eq=False)
 class _Drag:
-    """A grasp from which the object can be dragged to its goal."""
+    """A grasp from which the object can be dragged to its goal; ``force_n`` None is all that the gripper has."""
 
     index: int
     opening_m: float
+    force_n: float | None
     transit_rad: Array
     approach_rad: Array
     pose_base_end: Pose
@@ -93,7 +95,8 @@ def _from(ctx: SkillContext, trace: GraspTrace, i: int, stand: Pose, way_m: Arra
     ctx.planner.set_opening(known_opening(candidate.width_m, ctx.gripper.opening_m[1]))
     if slides(ctx, trace.query.object, trace.cloud, evaluation.q_grasp_rad[i], pose, end) < 1.0:
         return None
-    return _Drag(i, candidate.opening_m, evaluation.path_rad[i], evaluation.approach_rad[i], end)
+    force_n = grip_force(ctx, trace.query.object, candidate.pose_object_pads)
+    return _Drag(i, candidate.opening_m, force_n, evaluation.path_rad[i], evaluation.approach_rad[i], end)
 
 
 def _do(ctx: SkillContext, object_id: str, way: _Drag, goal_m: Array, u: Array) -> StageReport:
@@ -109,7 +112,7 @@ def _do(ctx: SkillContext, object_id: str, way: _Drag, goal_m: Array, u: Array) 
     if moved.ok and moved.status == "guard":
         moved = StageReport("approach", False, "blocked", moved.detail)
     if moved.ok:
-        closed = ctx.arm.grip(width_m=0.0, force_n=ctx.options.grip_force_n)
+        closed = ctx.arm.grip(width_m=0.0, force_n=way.force_n)
         if closed.holding and closed.opening_m >= ctx.options.min_hold_m:
 
             def there(state: ArmState) -> bool:

@@ -20,7 +20,7 @@ from armwright.skills.context import SkillContext
 MIN_POINTS = 12
 # Open so far nothing is left to pull, shut so far nothing is left to push.
 OPEN_SHARE = 0.75
-SHUT_SHARE = 0.005
+SHUT_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +104,21 @@ def in_order(leaves: Sequence[Leaf], cloud: ObjectCloud, *, opening: bool, which
         opening: What is to be done with them.
         which: Only the one at this place among them.
     """
+    meant = meant_of(leaves, cloud, which)
+    left = [leaf for leaf in meant if (leaf.share < OPEN_SHARE if opening else leaf.share > SHUT_SHARE)]
+    return sorted(left, key=lambda leaf: (round(leaf.share, 1) * (1 if opening else -1), -_height_m(leaf, cloud)))
 
-    def height(leaf: Leaf) -> float:
-        return float(cloud.points_m[leaf.region][:, 2].mean())
 
-    meant = sorted(leaves, key=height)
+def meant_of(leaves: Sequence[Leaf], cloud: ObjectCloud, which: SpotName | None) -> list[Leaf]:
+    """Return the leaves that are meant, the lowest first: all of them, or the one at a place among them."""
+    meant = sorted(leaves, key=lambda leaf: _height_m(leaf, cloud))
     if which is not None and meant:
         meant = [meant[{"bottom": 0, "middle": len(meant) // 2, "top": -1}[which]]]
-    left = [leaf for leaf in meant if (leaf.share < OPEN_SHARE if opening else leaf.share > SHUT_SHARE)]
-    return sorted(left, key=lambda leaf: (round(leaf.share, 1) * (1 if opening else -1), -height(leaf)))
+    return meant
+
+
+def _height_m(leaf: Leaf, cloud: ObjectCloud) -> float:
+    return float(cloud.points_m[leaf.region][:, 2].mean())
 
 
 def world_with_target(ctx: SkillContext, leaf: Leaf) -> WorldSpec:

@@ -11,11 +11,11 @@ from armwright.assets.placement import placements, standing
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
-from armwright.skills.context import SkillContext
+from armwright.skills.context import Held, SkillContext
 from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import back_away, move_straight, move_to_any
-from armwright.skills.rank import Usable, attach, known_opening
+from armwright.skills.rank import Usable, attach, known_opening, tool_pose
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
@@ -66,7 +66,7 @@ def placement_poses(
         other, pose_world_other = ctx.scene.model(object_id), stand
     else:
         other, pose_world_other = None, None
-    prints = _around(ctx, others, reference, relation)
+    around = _around(ctx, others, reference, relation)
     found = placements(
         ctx.scene.model(object_id),
         other,
@@ -75,7 +75,7 @@ def placement_poses(
         n=PLACEMENTS * (ROOM_FOR_NEXT if then else 1),
         pose_world_held=stand,
         pose_world_target=pose_world_other,
-        obstacles=prints,
+        obstacles=list(around.values()),
         bounds=ctx.bounds,
     )
     poses = [p.pose_world_object for p in found]
@@ -84,7 +84,7 @@ def placement_poses(
 
     def leaves_room(pose: Pose) -> bool:
         own = Footprint.from_model(ctx.scene.model(object_id), pose)
-        taken = [p for o, p in zip(others, prints, strict=True) if o not in then]
+        taken = [footprint for o, footprint in around.items() if o not in then]
         return bool(
             placements(
                 ctx.scene.model(then[0]),
@@ -101,13 +101,15 @@ def placement_poses(
     return sorted(poses, key=lambda pose: not leaves_room(pose))[:PLACEMENTS]
 
 
-def _around(ctx: SkillContext, others: Sequence[str], reference: str | None, relation: RelationName) -> list[Footprint]:
+def _around(
+    ctx: SkillContext, others: Sequence[str], reference: str | None, relation: RelationName
+) -> dict[str, Footprint]:
     """Outline what must not be stood upon; what lies in the same container may be: things are let go over it."""
-    prints = [Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others]
+    prints = {o: Footprint.from_model(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in others}
     if relation != "in" or reference is None:
         return prints
     low, high = Footprint.from_model(ctx.scene.model(reference), ctx.scene.pose_world(reference)).bounds_m
-    return [p for p in prints if not ((p.center_m > low) & (p.center_m < high)).all()]
+    return {o: p for o, p in prints.items() if not ((p.center_m > low) & (p.center_m < high)).all()}
 
 
 def tool_goals(
@@ -132,8 +134,8 @@ def usable_for(
     if not poses:
         return None
     spec = ctx.scene.world_spec(exclude=(object_id,))
-
     whole = ctx.scene.world_spec()
+    foreseen = ctx.foreseen[object_id, target, relation] = {}
 
     def roomy(q_rad: Array, gap_m: float) -> bool:
         down = straight(ctx, q_rad, np.array([0.0, 0.0, -gap_m])) if gap_m > 0 else q_rad[None]
@@ -152,11 +154,11 @@ def usable_for(
             return goals
         free = ctx.planner.check(goals)
         within = dict.fromkeys(i for (i, _), ok in zip(rows, free, strict=True) if ok)
-        ctx.foreseen[object_id, target, relation] = tuple(poses[i] for i in within)
+        foreseen[grasp_key(pose_tool_object)] = tuple(poses[i] for i in within)
         return goals[free]
 
     def usable(pose_tool_object: Pose) -> float:
-        ctx.foreseen[object_id, target, relation] = ()
+        foreseen.pop(grasp_key(pose_tool_object), None)
         ctx.planner.set_world(spec)
         attach(ctx, object_id, pose_tool_object)
         for height_m in drop_heights(relation, gap_m):
@@ -169,6 +171,17 @@ def usable_for(
         return 1.0 if any(roomy(q, height_m) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
 
     return usable
+
+
+def grasp_key(pose_tool_object: Pose) -> bytes:
+    """Return what a grasp's resting poses are kept by: the object's pose in the tool frame, to the micrometre."""
+    return (np.round(pose_tool_object.matrix(), 6) + 0.0).tobytes()  # -0 is 0
+
+
+def foreseen_poses(ctx: SkillContext, held: Held, target: str | None, relation: RelationName) -> tuple[Pose, ...]:
+    """Return, and forget, the resting poses that the grasp by which an object is held was tested with."""
+    tested = tool_pose(ctx, held.candidate).inverse()
+    return ctx.foreseen.pop((held.object_id, target, relation), {}).get(grasp_key(tested), ())
 
 
 def drop_heights(relation: RelationName, gap_m: float) -> tuple[float, ...]:
@@ -191,7 +204,7 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
     where = target or (TABLE if relation == "on" else "where it stood")
     name = f"place {held.object_id} {relation} {where}"
     # Few places under a roof can be reached: those that the grasp was chosen for are among the poses each time.
-    seen_before = ctx.foreseen.pop((held.object_id, target, relation), ()) if relation == "in" else ()
+    seen_before = foreseen_poses(ctx, held, target, relation) if relation == "in" else ()
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     resting = (TABLE, *(() if target is None else (target,)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, SpotName
 from armwright.skills.articulated import swing_by_handle
 from armwright.skills.context import SkillContext
-from armwright.skills.leaves import Leaf, in_order, leaves_of, world_with_target
+from armwright.skills.leaves import SHUT_SHARE, Leaf, in_order, leaves_of, meant_of, world_with_target
 from armwright.skills.motion import back_away, follow_path
 from armwright.skills.pick import REFUSED
 from armwright.skills.pusher import pushers
@@ -36,7 +37,6 @@ JAM_N = 45.0
 STOP_N = 18.0
 # A panel is pushed where it faces against the push.
 FACING = 0.85
-SHUT_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,25 @@ def close_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | N
     if ctx.held is not None:
         return StageReport(name, False, "hand_full", f"the hand still holds {ctx.held.object_id}; place it first")
     tried: list[str] = []
-    while len(tried) < ctx.options.max_attempts:
-        cloud, mask, leaves = leaves_of(ctx, query)
-        if not leaves:
-            return StageReport(name, False, "no_region", f"nothing of {query.object} closes by a {query.region!r}")
-        left = in_order(leaves, cloud, opening=False, which=which)
-        if not left or left[0].share <= SHUT_SHARE:
+    cloud, mask, leaves = leaves_of(ctx, query)
+    if not leaves:
+        return StageReport(name, False, "no_region", f"nothing of {query.object} closes by a {query.region!r}")
+    # Which are meant is settled now: a mask that loses one of them later must not make it another.
+    meant = [leaf.link.name for leaf in meant_of(leaves, cloud, which)]
+    attempts = dict.fromkeys(meant, 0)
+    while True:
+        seen = [leaf for leaf in leaves if leaf.link.name in meant]
+        left = in_order(seen, cloud, opening=False)
+        unseen = _open_but_unseen(ctx, query.object, meant, seen)
+        if not left and not unseen:
             return StageReport(name, True, "done", "it is shut", {"attempts": len(tried)})
-        leaf = left[0]
+        leaf = next((one for one in left if attempts[one.link.name] < ctx.options.max_attempts), None)
+        if leaf is None and not left:
+            lost = f"no {query.region!r} is seen any more on what is still open: {', '.join(unseen)}"
+            return StageReport(name, False, "no_region", "; ".join([*tried, lost]))
+        if leaf is None:
+            return StageReport(name, False, "close_failed", "; ".join(tried))
+        attempts[leaf.link.name] += 1
         panel = AffordanceQuery(object=query.object, region="Pushable Surface", role="use")
         where = mask.mask | ctx.affordance.predict(cloud, panel).mask
         press = _find_press(ctx, leaf, cloud, where & leaf.own)
@@ -81,10 +92,19 @@ def close_part(ctx: SkillContext, query: AffordanceQuery, *, which: SpotName | N
                 return StageReport(name, False, "no_arc", "; ".join([*tried, f"{leaf.link.name}: {why}; {report}"]))
         value = ctx.scene.joint(leaf.object_id, leaf.link.name)
         tried.append(f"{report.status}: {leaf.link.name} at {value:.3f} of {leaf.joint.range[1]:.3f}, {report.detail}")
-    _, _, leaves = leaves_of(ctx, query)
-    if all(leaf.share <= SHUT_SHARE for leaf in leaves):
-        return StageReport(name, True, "done", "it is shut", {"attempts": len(tried)})
-    return StageReport(name, False, "close_failed", "; ".join(tried))
+        cloud, mask, leaves = leaves_of(ctx, query)
+
+
+def _open_but_unseen(ctx: SkillContext, object_id: str, meant: Sequence[str], seen: Sequence[Leaf]) -> list[str]:
+    """Return the links that are meant and not shut, but of which nothing is seen now."""
+    found = {leaf.link.name for leaf in seen}
+    joints = {link.name: link.joint for link in ctx.scene.model(object_id).links if link.joint is not None}
+    unseen = []
+    for link in meant:
+        low, high = joints[link].range
+        if link not in found and ctx.scene.joint(object_id, link) > low + SHUT_SHARE * (high - low):
+            unseen.append(link)
+    return unseen
 
 
 def _contacts(ctx: SkillContext, leaf: Leaf, cloud: ObjectCloud, where: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -162,9 +182,12 @@ def _push(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCl
         if moved.ok and moved.status != "guard":
             there = Pose.from_matrix(ctx.planner.fk(press.stop_rad[:1])[0])
             ctx.planner.detach()
-            now = next(x for x in leaves_of(ctx, query)[2] if x.link.name == leaf.link.name)
-            carry(ctx, now, ctx.scene.cloud(leaf.object_id), there)
-            moved = follow_arc(ctx, now, press.stop_rad, there, name="push", guard=stop, speed=STOP_SPEED)
+            now = next((x for x in leaves_of(ctx, query)[2] if x.link.name == leaf.link.name), None)
+            if now is None:
+                moved = StageReport("push", False, "no_region", f"no {query.region!r} is seen on it near its stop")
+            else:
+                carry(ctx, now, ctx.scene.cloud(leaf.object_id), there)
+                moved = follow_arc(ctx, now, press.stop_rad, there, name="push", guard=stop, speed=STOP_SPEED)
         ctx.planner.detach()
     if moved.status not in REFUSED or moved.name == "push":
         ctx.planner.set_world(world_with_target(ctx, leaf))
