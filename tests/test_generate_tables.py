@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from armwright.core.task import Primitive
+from armwright.generate import bench as benches
 from armwright.generate import episode as episodes
 from armwright.generate.bench import BenchRequest, run_bench
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
+from armwright.generate.pool import EpisodeTimeoutError
 from armwright.generate.stages import stage_outcomes, stage_rates
 from armwright.generate.tables import format_table, rows_csv, stages_csv
 from armwright.skills import dispatch
@@ -143,6 +145,21 @@ def test_a_toppled_tower_ends_the_task_at_the_stage_that_toppled_it(session_of, 
     stages = stage_outcomes(episode)
     assert [s["reached"] for s in stages] == [True] * 4 + [False] * 2
     assert stages[3]["reason"] == "undone" and not any(s["ok"] for s in stages[4:])
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("encoder error -2"), ValueError("no such mode"), EpisodeTimeoutError("slow")]
+)
+def test_a_picture_that_cannot_be_drawn_changes_no_grade(tmp_path, monkeypatch, error):
+    def broken(path, episode):
+        raise error
+
+    monkeypatch.setattr(benches, "write_snapshot", broken)
+    wanted = BenchRequest(("stack_cube",), robots=("franka",), rollouts=1, seed=7, workers=1, pictures=True)
+    with pytest.warns(UserWarning, match="no picture stack_cube"):
+        record = run_bench(wanted, tmp_path / "bench")
+    (row,) = record.extra["rows"]
+    assert (row["n"], row["success"]) == (1, 1) and record.extra["pictures"] == []
 
 
 def test_a_task_that_takes_longer_than_it_may_has_failed(session_of):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, UsageError, quoted
@@ -22,6 +23,9 @@ from armwright.generate.stages import stage_outcomes, stage_rates, unreached
 from armwright.generate.suite import is_task_name, load_task
 from armwright.generate.tables import write_tables
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
+
+if TYPE_CHECKING:
+    from armwright.generate.episode import Episode
 
 
 @dataclass(frozen=True)
@@ -277,8 +281,6 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
     try:
         with watchdog():
             episode = run_episode(_session(rollout.robot), wanted)
-            if rollout.picture is not None and (rollout.first or not episode.ok):
-                write_snapshot(rollout.picture, episode)
     except ArmwrightError as error:
         if error.exit_code != 1:
             raise
@@ -287,6 +289,8 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         raise
     except Exception as error:  # one bad seed must not end the table, now and at every resume
         return entry | {"failed": "crash", "detail": crash_text(error)}
+    if rollout.picture is not None and (rollout.first or not episode.ok):
+        _draw(rollout.picture, episode)
     last = next((s for s in episode.stages if not s.ok), None)
     return entry | {
         "success": episode.graded.success,
@@ -299,3 +303,18 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         "touched": list(episode.graded.touched),
         "stages": stage_outcomes(episode),
     }
+
+
+def _draw(path: Path, episode: Episode) -> None:
+    """Draw a rollout's picture; one that fails or takes too long is left out, and the grade stays what it is.
+
+    Raises:
+        ArmwrightError: Nothing can be drawn or written here at all.
+    """
+    try:
+        with watchdog():
+            write_snapshot(path, episode)
+    except Exception as error:
+        if isinstance(error, ArmwrightError) and error.exit_code != 1:
+            raise
+        warnings.warn(f"no picture {path.name}: {crash_text(error)}", stacklevel=2)
