@@ -94,7 +94,7 @@ def check_batches(root: Path, schema: DatasetSchema, manifest: Manifest) -> None
                 raise damaged(rows, f"it has {rows_of(rows)} episodes of {len(records)}")
             rows_of(batch_path(root, WORLD_PATH, batch))
             for key in schema.video_keys.values():
-                check_video(batch_path(root, VIDEO_PATH, batch, video_key=key))
+                check_video(batch_path(root, VIDEO_PATH, batch, video_key=key), frames=sum(records))
             episodes, frames = episodes + len(records), frames + sum(records)
         if (episodes, frames) != (manifest.episodes, manifest.frames):
             raise damaged(
@@ -141,7 +141,7 @@ def check_staged(episode: StagedEpisode, schema: DatasetSchema) -> None:
         if (episode.folder / "world.parquet").exists() or episode.record().get("has_world", True):
             rows_of(episode.folder / "world.parquet")
         for camera in schema.cameras:
-            check_video(episode.video(camera))
+            check_video(episode.video(camera), frames=episode.length)
     except OutputError as error:
         raise OutputError(
             str(error.args[0]), hint=f"Delete {episode.folder}: --resume then runs that episode again."

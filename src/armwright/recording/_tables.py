@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from armwright.core.errors import OutputError
 
 # An MP4 file begins with the size and the name of its first box.
 _MP4_BOX = b"ftyp"
+_MP4_INDEX = b"moov"
+_BOX_HEAD = 8
 
 
 def damaged(path: Path, reason: object) -> OutputError:
@@ -63,16 +65,56 @@ def rows_of(path: Path) -> int:
         raise damaged(path, error) from error
 
 
-def check_video(path: Path) -> None:
-    """Refuse a video that is missing, empty or plainly something else, by its first bytes.
+def check_video(path: Path, *, frames: int | None = None) -> None:
+    """Refuse a video that is missing, empty, cut or plainly something else, without reading its pictures.
+
+    An MP4 file is a row of boxes, each of which begins with its size; cut anywhere, they no longer fill the file.
+
+    Args:
+        path: The file.
+        frames: How many frames it must declare, where that is known.
 
     Raises:
         OutputError: It is.
     """
     try:
+        size = path.stat().st_size
         with path.open("rb") as file:
-            start = file.read(8)
+            names = _boxes(file, size)
     except OSError as error:
         raise damaged(path, error) from error
-    if start[4:] != _MP4_BOX:
-        raise damaged(path, "it is empty" if not start else "it is no MP4 file")
+    if names[:1] != [_MP4_BOX]:
+        raise damaged(path, "it is no MP4 file" if size else "it is empty")
+    if names[-1] is None or _MP4_INDEX not in names:
+        raise damaged(path, "it is cut, or something was added to it")
+    if frames is not None:
+        declared = _declared_frames(path)
+        if declared != frames:
+            raise damaged(path, f"it has {declared} frames, its episodes have {frames}")
+
+
+def _boxes(file: BinaryIO, size: int) -> list[bytes | None]:
+    """Return the names of a file's boxes, and None at the end where they do not fill it."""
+    names: list[bytes | None] = []
+    at = 0
+    while at < size:
+        file.seek(at)
+        head = file.read(16)
+        length = int.from_bytes(head[:4], "big")
+        if length == 1:  # the size does not fit four bytes and follows the name
+            length = int.from_bytes(head[8:16], "big")
+        names.append(head[4:8])
+        if length < _BOX_HEAD or at + length > size:
+            return [*names, None]
+        at += length
+    return names
+
+
+def _declared_frames(path: Path) -> int:
+    import av
+
+    try:
+        with av.open(str(path)) as container:
+            return int(container.streams.video[0].frames) if container.streams.video else 0
+    except (av.FFmpegError, OSError) as error:
+        raise damaged(path, error) from error

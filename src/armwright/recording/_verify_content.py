@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.core.errors import ArmwrightError
+from armwright.core.errors import ArmwrightError, OutputError
 from armwright.recording._verify_state import TOLERANCE_S, Findings, column_array
 from armwright.recording.layout import (
     MANIFEST,
@@ -18,10 +18,10 @@ from armwright.recording.layout import (
     SCHEMA,
     VIDEO_DIGEST,
     VIDEO_PATH,
-    DatasetSchema,
     batch_of,
     batch_path,
     file_digest,
+    load_schema,
 )
 from armwright.recording.video import packet_times, read_frames
 
@@ -219,6 +219,9 @@ def check_sidecar(found: Findings) -> None:
     import pyarrow.parquet as pq
 
     if not (found.root / SCHEMA).exists():
+        others = [path for path in (found.root / "armwright").rglob("*") if path.is_file()]
+        if others:  # a dataset of another writer has no such folder
+            found.add("sidecar", SCHEMA, f"is missing, though {others[0].relative_to(found.root)} is there")
         return
     _check_own_metadata(found)
     with_world: set[int] = set()
@@ -252,11 +255,11 @@ def check_sidecar(found: Findings) -> None:
 
 def _check_own_metadata(found: Findings) -> None:
     try:
-        schema = DatasetSchema.model_validate_json((found.root / SCHEMA).read_bytes())
+        schema = load_schema(found.root)
         if schema.features() != found.features or schema.robot != found.info.get("robot_type"):
             found.add("sidecar", SCHEMA, "differs from meta/info.json")
-    except (OSError, ValueError) as error:
-        found.add("sidecar", SCHEMA, f"cannot be read: {error}")
+    except OutputError as error:
+        found.add("sidecar", SCHEMA, str(error.args[0]).removeprefix(f"{found.root / SCHEMA} "))
     try:
         manifest = json.loads((found.root / MANIFEST).read_text())
         counts = {"episodes": len(found.episodes), "frames": found.info["total_frames"], "tasks": found.tasks}
