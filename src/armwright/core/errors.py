@@ -21,6 +21,11 @@ def shortened(text: str, *, limit: int = 1000) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
+def in_one_line(error: BaseException, *, limit: int = 200) -> str:
+    """Return what an error of another library says, on one line and without a full stop; its class if nothing."""
+    return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__, limit=limit)
+
+
 class ArmwrightError(Exception):
     """Base of every error the package raises on purpose.
 

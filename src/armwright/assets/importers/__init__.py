@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from armwright.assets.entries._entry import CategoryInfo
@@ -12,7 +14,7 @@ from armwright.assets.importers.raw import RawObject
 from armwright.assets.importers.regions import usual_grasp
 from armwright.assets.importers.report import Finding, ImportReport, Notes
 from armwright.assets.model import ObjectModel
-from armwright.core.errors import UsageError, quoted
+from armwright.core.errors import ArmwrightError, UsageError, in_one_line, quoted
 
 __all__ = ["Finding", "ImportReport", "import_object", "UNITS_M", "UnitName"]
 
@@ -22,6 +24,7 @@ _READERS = {
     ".usdc": "usd", ".usdz": "usd",
 }  # fmt: skip
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_NAME_ONE = "Name a file, or a PartNet-Mobility or YCB folder."
 GRIPPER_M = 0.07
 
 
@@ -34,9 +37,11 @@ def _reader(path: Path) -> tuple[str, Path]:
     from armwright.assets.importers.ycb import LAYOUT, mesh_of
 
     if not path.exists():
-        raise UsageError(f"{path} does not exist.", hint="Name a file, or a PartNet-Mobility or YCB folder.")
+        raise UsageError(f"{path} does not exist.", hint=_NAME_ONE)
+    if not (path.is_file() or path.is_dir()):  # a pipe or a device may never end
+        raise UsageError(f"{path} is neither a file nor a folder.", hint=_NAME_ONE)
     if path.is_dir():
-        models = sorted(path.glob("*.urdf"))
+        models = sorted(model for model in path.glob("*.urdf") if model.is_file())
         if (path / "mobility.urdf") in models or len(models) == 1:
             return "urdf", path / "mobility.urdf" if (path / "mobility.urdf") in models else models[0]
         if mesh_of(path) is not None:
@@ -46,6 +51,8 @@ def _reader(path: Path) -> tuple[str, Path]:
             hint="Name the file itself.",
         )
     reader = _READERS.get(path.suffix.lower())
+    if reader is not None and not path.stat().st_size:
+        raise UsageError(f"{path} is empty.", hint="Export it again.")
     if reader == "mjcf" and b"<robot" in path.read_bytes()[:4000]:
         reader = "urdf"
     if reader is None:
@@ -53,6 +60,26 @@ def _reader(path: Path) -> tuple[str, Path]:
             f"{path.name} is of an unknown format {quoted(path.suffix)}.", hint=f"Known: {', '.join(sorted(_READERS))}."
         )
     return reader, path
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Make whatever a damaged file makes a library raise an error that names the file.
+
+    Raises:
+        UsageError: Something was raised that is not for the user.
+    """
+    try:
+        yield
+    except ArmwrightError:
+        raise
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or in_one_line(error)}.") from error
+    except Exception as error:
+        raise UsageError(
+            f"{path} cannot be read: {type(error).__name__}: {in_one_line(error)}.",
+            hint="Export it again, or as GLB or OBJ.",
+        ) from error
 
 
 def _valid_name(name: str | None, raw: RawObject) -> str:
@@ -132,15 +159,17 @@ def import_object(
     for label, value in (("--size", size_m), ("--mass", mass_kg)):
         if value is not None and not 0 < value < 1000:
             raise UsageError(f"{label} is {value:g}; it must be above 0 and below 1000.")
-    reader, file = _reader(path)
     notes = Notes()
-    raw: RawObject = importlib.import_module(f"armwright.assets.importers.{reader}").read(file, notes)
+    with _named(path):
+        reader, file = _reader(path)
+        raw: RawObject = importlib.import_module(f"armwright.assets.importers.{reader}").read(file, notes)
     chosen = _valid_name(name, raw)
     target = (folder or library_folder()) / chosen
     if target.exists() and not replace_existing:
         raise UsageError(f"the library has an object {chosen!r} already.", hint="Give another --name, or --replace.")
     kind = {"scenefile": file.suffix[1:].lower()}.get(reader, reader)
-    model = convert(raw, chosen, notes, unit=units, size_m=size_m, mass_kg=mass_kg, fixed=fixed)
+    with _named(path):
+        model = convert(raw, chosen, notes, unit=units, size_m=size_m, mass_kg=mass_kg, fixed=fixed)
     if model is None or notes.refused:
         return ImportReport(chosen, path, kind, notes.fixed, notes.refused)
     save_object(model, _entry(model, chosen, words), target)

@@ -9,7 +9,10 @@ import numpy as np
 from armwright.assets.build import Rgba
 from armwright.assets.importers.report import Kind, Notes
 
+MESH_FORMATS = frozenset((".obj", ".glb", ".gltf", ".stl", ".ply", ".dae"))
 _SEARCH_DEPTH = 6
+_LEVELS_UP = 2
+"""How far above the model's folder a relative name may lead: its package keeps meshes beside the model's folder."""
 
 
 def find_file(name: str, folder: Path, notes: Notes, *, kind: Kind, where: str) -> Path | None:
@@ -21,9 +24,14 @@ def find_file(name: str, folder: Path, notes: Notes, *, kind: Kind, where: str) 
     plain = name.strip().strip('"').replace("\\", "/")
     foreign = "://" in plain or PurePosixPath(plain).is_absolute() or plain[1:3] == ":/"
     tail = [piece for piece in PurePosixPath(plain.split("://")[-1]).parts if piece not in ("/", "..", ".")]
+    above = [parent for parent in folder.absolute().parents if parent != parent.parent]
     if not foreign and (folder / plain).is_file():
-        return folder / plain
-    roots = [folder, *list(folder.absolute().parents)[:_SEARCH_DEPTH]] if foreign else [folder]
+        home = [folder.resolve(), *folder.resolve().parents][:-1][: _LEVELS_UP + 1][-1:]
+        if ".." not in PurePosixPath(plain).parts or any((folder / plain).resolve().is_relative_to(h) for h in home):
+            return folder / plain
+        notes.refuse(kind, where, f"{plain} leads too far out of {folder}; put the file beside the model.")
+        return None
+    roots = [folder, *above[:_SEARCH_DEPTH]] if foreign else [folder]
     for start in range(len(tail)):
         for root in roots if start < len(tail) - 1 else [folder, folder / "meshes", folder / "textures"]:
             candidate = root.joinpath(*tail[start:])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -11,8 +13,14 @@ from armwright.assets.importers.primitives import box_mesh, capsule_mesh, cylind
 from armwright.assets.importers.raw import RawLink, RawMesh, RawObject, joined
 from armwright.assets.importers.report import Notes
 from armwright.assets.model import JointModel
-from armwright.core.errors import UsageError
+from armwright.core.errors import UsageError, in_one_line, quoted
 from armwright.core.pose import Array
+
+_NUMERIC = {
+    *("armature", "axis", "axisangle", "damping", "density", "diaginertia", "euler", "frictionloss", "fromto"),
+    *("fullinertia", "mass", "pos", "quat", "range", "ref", "rgba", "scale", "size", "vertex", "xyaxes", "zaxis"),
+}
+_NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)")
 
 
 def _transform(position: Array, matrix: Array) -> Array:
@@ -53,6 +61,23 @@ def _name(model: Any, kind: int, index: int, default: str) -> str:
     return "_".join((mujoco.mj_id2name(model, kind, index) or default).lower().split())
 
 
+def _check_finite(path: Path) -> None:
+    """Refuse numbers that are none: MuJoCo takes them for values left out.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for element in ElementTree.fromstring(path.read_bytes()).iter():
+        for name, text in element.attrib.items():
+            if name in _NUMERIC and any(_NO_NUMBER.fullmatch(word.lower()) for word in text.split()):
+                label = element.get("name")
+                raise UsageError(
+                    f"{path}: <{element.tag}>{f' {label!r}' if label else ''} {name} is {quoted(text)}; "
+                    "it must be of finite numbers.",
+                    hint="Correct the file.",
+                )
+
+
 def read(path: Path, notes: Notes) -> RawObject:
     """Return an MJCF file; bodies that do not move against their parent become part of it.
 
@@ -69,9 +94,10 @@ def read(path: Path, notes: Notes) -> RawObject:
     except ValueError as error:
         missing = "Error opening file" in str(error) or "not found" in str(error).lower()
         raise UsageError(
-            f"{path} cannot be compiled: {str(error).strip()}.",
+            f"{path} cannot be compiled: {in_one_line(error)}.",
             hint="Put the files it names beside it." if missing else "Correct the file.",
         ) from error
+    _check_finite(path)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     bodies = list(range(1, model.nbody))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from armwright.assets.build import Rgba
 from armwright.assets.importers.raw import GREY, RawLink, RawMesh, RawObject, joined
 from armwright.assets.importers.report import Notes
-from armwright.core.errors import MissingDependencyError, UsageError
+from armwright.core.errors import MissingDependencyError, UsageError, in_one_line
 
 
 def _trimesh() -> Any:
@@ -48,10 +49,14 @@ def read_mesh(path: Path, notes: Notes) -> RawMesh:
     """Return the triangles of a file; its nodes are parts.
 
     Raises:
-        MissingDependencyError: trimesh is not installed.
+        MissingDependencyError: trimesh, or what it needs for DAE, is not installed.
         UsageError: The file cannot be read.
     """
     trimesh = _trimesh()
+    if path.suffix.lower() == ".dae" and importlib.util.find_spec("collada") is None:
+        raise MissingDependencyError(
+            f"reading {path} needs pycollada.", hint="Run: pip install pycollada, or export it as GLB or OBJ."
+        )
     try:
         scene = trimesh.load_scene(path, process=False)
         meshes = []
@@ -70,7 +75,7 @@ def read_mesh(path: Path, notes: Notes) -> RawMesh:
     except UsageError:
         raise
     except Exception as error:  # a damaged file makes trimesh raise whatever it stumbles over
-        raise UsageError(f"{path} cannot be read: {error}.", hint="Export it again, or as OBJ.") from error
+        raise UsageError(f"{path} cannot be read: {in_one_line(error)}.", hint="Export it again, or as OBJ.") from error
     return joined(meshes)
 
 

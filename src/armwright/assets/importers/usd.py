@@ -60,7 +60,7 @@ def read(path: Path, notes: Notes) -> RawObject:
     try:
         stage = pxr.Usd.Stage.Open(str(path))
     except Exception as error:  # usd-core raises its own classes for what it cannot parse
-        raise UsageError(f"{path} cannot be opened: {error}.", hint="Export it again.") from error
+        raise UsageError(f"{path} is no USD file, or is damaged.", hint="Export it again, or as GLB.") from error
     cache = pxr.UsdGeom.XformCache()
     bodies: dict[str, list[RawMesh]] = {}
     masses: dict[str, float] = {}
