@@ -170,6 +170,16 @@ def test_a_named_parser_is_used(cli, tmp_path):
         (("dataset", "replay", "{empty}"), 2, "holds no finished dataset."),
         (("assets", "show", "unicorn"), 2, "unknown category 'unicorn'."),
         (("robots", "show", "kinva"), 2, "unknown robot 'kinva'. Nearest: kinova."),
+        (("assets", "list", "nosuch"), 2, "unknown category 'nosuch'."),
+        (("assets", "list", "nosuch"), 2, "All categories: armwright assets list."),
+        (("dataset", "info", ""), 2, "a path is empty; it must name a file or folder."),
+        (("dataset", "verify", ""), 2, "a path is empty;"),
+        (("assets", "import", ""), 2, "a path is empty;"),
+        (("generate", SENTENCE, "--randomise", "texture", "--textures", ""), 2, "a path is empty;"),
+        (("generate", SENTENCE, "--randomise", "background", "--splat="), 2, "a path is empty;"),
+        (("bench", "--task", "nosuch"), 2, "Tasks' names are in docs/tasks.md; --suite fifty runs all."),
+        (("parse", "put 0 mugs on the plate"), 2, "'0' in 'put 0 mugs on the plate' is no number"),
+        (("parse", "stack zero cubes"), 2, "Say one from 1 to 12."),
     ],
 )
 def test_what_is_not_there_is_named(cli, tmp_path, arguments, code, message):

@@ -147,6 +147,15 @@ def test_a_journal_belongs_to_one_process_at_a_time(tmp_path):
         pass
 
 
+def test_a_missing_request_is_said_to_be_missing(tmp_path):
+    with Journal(tmp_path, REQUEST, resume=False) as journal:
+        journal.add({"seed": 1})
+    (tmp_path / "request.json").unlink()
+    with pytest.raises(UsageError, match=r"request\.json is missing, so that it cannot be told"):
+        Journal(tmp_path, REQUEST, resume=True)
+    assert not (tmp_path / "request.json").exists()
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", "\x00\xff"])
 def test_a_damaged_request_is_refused_and_left_alone(tmp_path, text):
     (tmp_path / "request.json").write_text(text)

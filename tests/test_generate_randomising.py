@@ -79,7 +79,9 @@ def test_a_file_gives_ranges(tmp_path: Path, suffix: str) -> None:
     ("option", "content", "message"),
     [
         ("textur", None, "unknown axis of randomisation 'textur'"),
+        ("nosuch", None, "Name some of pose, texture, lighting, background, noise, or none,"),
         ("", None, "--randomise is empty"),
+        ("r.yaml", "", "the file is empty; it must hold axes with their ranges."),
         ("none,pose", None, "names axes and none"),
         ("missing.yaml", None, "cannot read"),
         ("r.yaml", "noise: {sigma: [5, 1]}", "noise.sigma is [5, 1]"),
@@ -96,6 +98,10 @@ def test_wrong_ranges_are_refused(tmp_path: Path, option: str, content: str | No
         read_randomising(RandomiseOptions(text))
     assert message in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_an_axis_named_twice_is_one() -> None:
+    assert asked("pose,pose").ranges.axes == ("pose",)
 
 
 def test_the_documented_file_is_the_default_with_every_axis_on(tmp_path: Path) -> None:

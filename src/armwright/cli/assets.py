@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, emit_json, progress, say
-from armwright.core.errors import UsageError, quoted
+from armwright.cli.common import JsonOption, OutOption, SeedOption, check_count, emit_json, given_path, progress, say
+from armwright.core.errors import UnknownNameError, UsageError, quoted
 
 # A sheet of more is too large to look at, and takes over ten seconds to draw.
 MAX_DRAWS = 120
@@ -45,7 +45,10 @@ def list_(
     from armwright.assets.index import find, instances
 
     if category is not None or attribute or objects:
-        found = find((category,) if category else (), _attributes(attribute or []))
+        try:
+            found = find((category,) if category else (), _attributes(attribute or []))
+        except UnknownNameError as error:
+            raise UsageError(str(error), hint="All categories: armwright assets list.") from error
         if json:
             emit_json({"objects": [{"name": one.name, "category": one.category, "instance": one.instance,
                                     "attributes": dict(one.attributes)} for one in found]})  # fmt: skip
@@ -112,7 +115,14 @@ def show(
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(help="OBJ, GLB, STL, PLY, URDF, MJCF, USD; PartNet-Mobility or YCB folder.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="OBJ, GLB, STL, PLY, URDF, MJCF, USD; PartNet-Mobility or YCB folder.",
+            parser=given_path,
+            metavar="PATH",
+        ),
+    ],
     name: Annotated[str | None, typer.Option("--name", help="Name in the library; from the file if absent.")] = None,
     word: Annotated[
         list[str] | None, typer.Option("--word", help="What people call it in a sentence; repeatable.")

@@ -16,6 +16,7 @@ from armwright.cli.common import (
     emit_json,
     progress,
 )
+from armwright.core.errors import UnknownNameError, UsageError
 
 
 def bench(
@@ -59,7 +60,14 @@ def bench(
     )
     folder = out or default_out("bench")
     with progress("rollouts", request.total, quiet=json) as update:
-        record = run_bench(request, folder, resume=resume, update=update)
+        try:
+            record = run_bench(request, folder, resume=resume, update=update)
+        except UnknownNameError:
+            raise
+        except UsageError as error:
+            if all(len(text.split()) != 1 for text in task or ()):
+                raise
+            raise UsageError(str(error), hint="Tasks' names are in docs/tasks.md; --suite fifty runs all.") from error
     if json:
         emit_json(record.to_json())
     else:

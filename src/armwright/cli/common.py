@@ -18,6 +18,19 @@ from armwright.core.errors import UsageError
 # Episodes are numbered seed * 1,000,000 + index, which a dataset stores in 64 bits.
 MAX_SEED = 2**32 - 1
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random draw.", min=0, max=MAX_SEED)]
+
+
+def given_path(text: str) -> Path:
+    """Return a path from the command line.
+
+    Raises:
+        UsageError: It has no characters, which would mean the present folder.
+    """
+    if not text:
+        raise UsageError("a path is empty; it must name a file or folder.", hint="For the present folder write '.'.")
+    return Path(text)
+
+
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder for the results.", file_okay=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result record, and nothing else, on stdout.")]
 RobotOption = Annotated[str, typer.Option("--robot", help="franka, kinova, sawyer, ur5e or xarm7.", show_default=True)]
@@ -46,10 +59,14 @@ RandomiseOption = Annotated[
     ),
 ]
 TexturesOption = Annotated[
-    Path | None, typer.Option("--textures", help="Folder of pictures for textures and backgrounds, beside patterns.")
+    Path | None,
+    typer.Option(
+        "--textures", help="Folder of pictures for textures and backgrounds, beside patterns.", parser=given_path
+    ),
 ]
 SplatOption = Annotated[
-    list[Path] | None, typer.Option("--splat", help="Gaussian field (.ply, .splat) as background; may be repeated.")
+    list[Path] | None,
+    typer.Option("--splat", help="Gaussian field (.ply, .splat) as background; may be repeated.", parser=given_path),
 ]
 
 

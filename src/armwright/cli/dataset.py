@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from armwright.cli.common import JsonOption, emit_json, progress
+from armwright.cli.common import JsonOption, emit_json, given_path, progress
 
 app = typer.Typer(help="Recorded datasets: verify, replay, info.", no_args_is_help=True)
-FolderArgument = Annotated[Path, typer.Argument(help="A dataset folder (LeRobot v3).")]
+FolderArgument = Annotated[
+    Path, typer.Argument(help="A dataset folder (LeRobot v3).", parser=given_path, metavar="FOLDER")
+]
 
 
 @app.command("info")

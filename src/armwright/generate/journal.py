@@ -68,6 +68,11 @@ class Journal:
                 shown = "; ".join(f"{k} was {before.get(k)!r}, is {request.get(k)!r}" for k in differing)
                 raise UsageError(f"{folder} holds another run: {shown}.", hint="Choose another --out.")
         else:
+            if resume and (folder / JOURNAL).exists():
+                raise UsageError(
+                    f"{known} is missing, so that it cannot be told what {folder} is a run of.",
+                    hint="Restore it from a copy, or choose another --out.",
+                )
             other = held(folder)
             if other:
                 raise UsageError(f"{folder} {other}.", hint="Choose another --out.")

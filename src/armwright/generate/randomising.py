@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from armwright.assets.randomise import AXES, Axis, ImageFile, Looks, Randomisation, draw_looks
 from armwright.assets.scene import ParsedTask, SceneSpec
-from armwright.core.errors import UnknownNameError, UsageError, quoted
+from armwright.core.errors import UsageError, quoted
 from armwright.sim.splat_files import load_checked
 from armwright.sim.textures import folder_images, hash_file
 
@@ -80,10 +80,13 @@ def _axes(text: str) -> tuple[Axis, ...]:
         raise UsageError("--randomise is empty.", hint=f"Name axes out of {', '.join(AXES)}, or none.")
     for name in names:
         if name not in AXES and name != _NONE:
-            raise UnknownNameError("axis of randomisation", name, (*AXES, _NONE))
+            raise UsageError(
+                f"unknown axis of randomisation {quoted(name)}.",
+                hint=f"Name some of {', '.join(AXES)}, or none, or a file that ends in {', '.join(_FILES)}.",
+            )
     if _NONE in names and len(names) > 1:
         raise UsageError(f"--randomise {quoted(text)} names axes and none.", hint="Give one or the other.")
-    return cast("tuple[Axis, ...]", tuple(name for name in names if name != _NONE))
+    return cast("tuple[Axis, ...]", tuple(dict.fromkeys(name for name in names if name != _NONE)))
 
 
 def _from_file(path: Path) -> Randomisation:
@@ -93,6 +96,11 @@ def _from_file(path: Path) -> Randomisation:
         raise UsageError(f"cannot read {path}: {error.strerror or error}.", hint="Name a file that exists.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no YAML or JSON: {error}.", hint="docs/randomisation.md has one.") from error
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"{path}: the file is {'empty' if value is None else quoted(value)}; it must hold axes with their ranges.",
+            hint=f"Axes are {', '.join(AXES)}; docs/randomisation.md has an example.",
+        )
     try:
         return Randomisation.model_validate(value)
     except ValidationError as error:

@@ -12,11 +12,13 @@ from armwright.language._compile import Compiler
 from armwright.language._items import Token, tokenize
 from armwright.language._noun_phrases import NounPhraseReader
 from armwright.language._referents import Entity, TableType
+from armwright.language.checks import MAX_OBJECTS
 from armwright.language.queries import queries_for
 from armwright.language.vocabulary import default_vocabulary
 
 TABLE_ID = "table"
 """Id of the table in ``Primitive.target``; it is no object of the scene."""
+_ZERO = ("0", "zero")
 
 
 class EmbeddedParser:
@@ -88,6 +90,11 @@ def _refuse_conditions(sentence: str, tokens: list[Token], conditions: list[tupl
 
 def _no_verb(sentence: str, tokens: list[Token], *, said_not: bool = False) -> UsageError:
     if said_not:
+        none = next((token.text for token in tokens if token.text in _ZERO), None)
+        if none is not None:
+            return UsageError(
+                f"{none!r} in {sentence!r} is no number of things to act on.", hint=f"Say one from 1 to {MAX_OBJECTS}."
+            )
         return UsageError(f"{sentence!r} only says what not to do.", hint="Say what to do instead.")
     named = next((token.text for token in tokens if token.text in lex.UNSUPPORTED_VERBS), None)
     what = f"{named!r} is not among the things the robot can do" if named else f"nothing to do in {sentence!r}"
