@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from armwright.assets.beneath import room_under
 from armwright.assets.footprint import Footprint, all_vertices, surface_points
 from armwright.assets.library import default_library
 from armwright.assets.placement import ABOVE_M, GAP_M, MARGIN_M, TableBounds, placements, standing
@@ -109,9 +110,25 @@ def test_paper_cups_nest_with_the_narrow_end_deep_inside():
         assert cavity.floor_z_m < v[:, 2].min() < cavity.floor_z_m + 0.6 * (cavity.rim_z_m - cavity.floor_z_m)
 
 
-def test_under_a_machine_with_a_foot_is_on_the_foot_and_never_in_a_cavity():
-    assert {p.support for p in draw(build("cup"), build("coffee_machine"), "under")} == {"tray"}
-    assert not {p.support for p in draw(build("cup"), build("microwave"), "under")} & {"interior"}
+@pytest.mark.parametrize("held", ["mug", "cup", "can"])
+def test_under_a_machine_with_a_foot_is_on_the_foot_clear_of_the_rest(held):
+    a, b = build(held), build("coffee_machine")
+    found = draw(a, b, "under")
+    (tray,) = room_under(b).surfaces
+    solid = TARGET.transform(surface_points(b))
+    assert found and {p.support for p in found} == {"tray"}
+    for p in found:
+        low, high = world_vertices(a, p).min(0), world_vertices(a, p).max(0)
+        assert p.kind == "rest"
+        assert low[2] == pytest.approx((TARGET @ tray.pose_object_surface).position_m[2] + 0.001, abs=1e-6)
+        over = ((solid[:, :2] > low[:2]) & (solid[:, :2] < high[:2])).all(1)
+        assert not ((solid[over, 2] > low[2] + 0.012) & (solid[over, 2] < high[2] + 0.012)).any()
+        assert (solid[over, 2] > high[2]).any()
+
+
+def test_under_a_shelf_is_on_the_table():
+    found = draw(build("cube"), build("shelf"), "under")
+    assert found and {p.support for p in found} == {"table"}
 
 
 @pytest.mark.parametrize(
@@ -124,6 +141,9 @@ def test_under_a_machine_with_a_foot_is_on_the_foot_and_never_in_a_cavity():
         ("mug", "mug_rack", "on"),
         ("shelf", "plate", "on"),
         ("mug", "plate", "under"),
+        ("can", "shelf", "under"),
+        ("cup", "microwave", "under"),
+        ("cube", "microwave", "under"),
     ],
 )
 def test_impossible_relations_give_none(held, target, relation):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from armwright.assets.beneath import room_under
 from armwright.assets.catalog import category_info
 from armwright.assets.library import default_library
 from armwright.assets.placement import TableBounds, placements
@@ -203,3 +204,33 @@ def test_instances_are_drawn_so_that_what_is_asked_can_be_done(task, sentence):
             seed,
             instances,
         )
+
+
+@pytest.mark.parametrize(
+    ("held", "target", "why"),
+    [
+        ("can", "shelf", r"the can is \d+ mm tall, and there are \d+ mm of clear height"),
+        ("mug", "cabinet", "goes down to the ground and has no covered surface"),
+        ("cube", "microwave", "goes down to the ground and has no covered surface"),
+    ],
+)
+def test_no_room_under_something_is_refused_before_anything_is_drawn(held, target, why):
+    def reach(points: np.ndarray) -> np.ndarray:
+        raise AssertionError("nothing needs to be reached")
+
+    step = Primitive(name="place", object="a", target="b", relation="under")
+    parsed = by_hand(held, target).model_copy(update={"primitives": (step,)})
+    with pytest.raises(SceneError, match=why):
+        solve_scene(parsed, default_library(), seed=0, reach=reach)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["put the mug under the coffee machine", "put the cube under the shelf", "put the plate under the shelf"],
+)
+def test_where_there_is_room_under_something_things_that_fit_it_are_drawn(task, sentence):
+    parsed = task(sentence)
+    solved = solve_scene(parsed, default_library(), seed=0, reach=everywhere)
+    (place,) = (p for p in parsed.primitives if p.name == "place")
+    held, target = solved.objects[place.object], solved.objects[place.target]
+    assert np.ptp(np.asarray(held.bounds_m)[:, 2]) < room_under(target).height_m

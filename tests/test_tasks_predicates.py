@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from armwright.assets.beneath import room_under
 from armwright.assets.library import default_library
 from armwright.assets.model import ObjectModel
 from armwright.core.pose import Pose
@@ -146,6 +147,30 @@ def test_above_needs_free_air_below_and_the_target_underneath() -> None:
     assert not judge.above(scene(tray=tray, cup=standing), "cup", "tray").ok
     high = replace(cup, pose_world=Pose([0.5, 0, 0.7]))
     assert not judge.above(scene(tray=tray, cup=high), "cup", "tray").ok
+
+
+def test_under_a_spout_is_on_the_tray_below_it() -> None:
+    machine = resting("coffee_machine", (0.6, 0, 0))
+    (tray,) = room_under(machine.model).surfaces
+    x, y, z = machine.pose_world.transform(tray.pose_object_surface.position_m)
+    cup = resting("cup", (x, y, z), on="coffee_machine")
+    assert judge.under(scene(coffee_machine=machine, cup=cup), "cup", "coffee_machine").ok
+    on_top = replace(cup, pose_world=Pose([0.6, 0, machine.high_m[2]]))
+    assert not judge.under(scene(coffee_machine=machine, cup=on_top), "cup", "coffee_machine").ok
+    before = replace(cup, pose_world=Pose([x - 0.15, y, 0]), supported_by=frozenset({TABLE}))
+    assert not judge.under(scene(coffee_machine=machine, cup=before), "cup", "coffee_machine").ok
+
+
+def test_under_a_shelf_is_below_its_lowest_board() -> None:
+    shelf = resting("shelf", (0.6, 0, 0))
+    cube = resting("cube", (0.6, 0, 0))
+    assert judge.under(scene(shelf=shelf, cube=cube), "cube", "shelf").ok
+    beside = replace(cube, pose_world=Pose([0.6, shelf.high_m[1] + 0.05, 0]))
+    assert not judge.under(scene(shelf=shelf, cube=beside), "cube", "shelf").ok
+    # A board with another above it is on the shelf, not under it.
+    board = float(shelf.model.supports[0].pose_object_surface.position_m[2])
+    stored = replace(cube, pose_world=Pose([0.6, 0, board]), supported_by=frozenset({"shelf"}))
+    assert not judge.under(scene(shelf=shelf, cube=stored), "cube", "shelf").ok
 
 
 def test_lifted_needs_both_pads_and_height() -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from armwright.assets.beneath import Room, room_under
 from armwright.assets.export import link_inertia
 from armwright.assets.footprint import (
     Footprint,
@@ -104,11 +105,6 @@ class TableBounds:
         )
 
 
-def is_roofed(surface: SupportSurface, model: ObjectModel) -> bool:
-    """Tell whether a surface is a foot of its object, with another part of it above, and not the floor of a cavity."""
-    return surface.clearance_m < _OPEN_M and surface.name not in {container.part for container in model.containers}
-
-
 def standing(model: ObjectModel, pose_world_object: Pose) -> Pose:
     """Return how an object would be put down: as it is, or upright about the same vertical if it leans on something."""
     up = pose_world_object.rotate(model.upright_axis)
@@ -184,6 +180,12 @@ def placements(
         if len(found) == n:
             break
     return found
+
+
+def _around(points_m: Array, outline_m: Array) -> np.ndarray:
+    """Tell which points (n, 3) lie over the bounding rectangle of an outline (k, 2), a margin included."""
+    low, high = outline_m.min(0) - MARGIN_M, outline_m.max(0) + MARGIN_M
+    return np.asarray(((points_m[:, :2] > low) & (points_m[:, :2] < high)).all(1))
 
 
 def _tilts(length_m: float, opening_m: float) -> tuple[float, ...]:
@@ -425,9 +427,15 @@ class _Task:
 
     def under(self) -> Iterator[Placement]:
         assert self.target is not None
-        solid = surface_points(self.target, cell_m=0.02)
-        target_points = self.pose_world_target.transform(solid)
-        other = Footprint.from_points(target_points)
+        room = room_under(self.target)
+        solid = self.pose_world_target.transform(room.points_m)
+        if room.height_m > 0:
+            yield from self._under_roof(room, solid) if room.surfaces else self._on_ground(room, solid)
+
+    def _on_ground(self, room: Room, solid: Array) -> Iterator[Placement]:
+        """Yield rest poses on the table, below the target's points (n, 3) in the world."""
+        assert self.target is not None
+        other = Footprint.from_points(solid)
         low, high = other.outline_m.min(0), other.outline_m.max(0)
         inner_low, inner_high = (corner[:2] for corner in self.target.bounds_m)
         for _, yaw in zip(range(8 * _TRIES), self._yaws(), strict=False):
@@ -436,14 +444,30 @@ class _Task:
             local = self.pose_world_target.inverse().transform([x, y, self.table.z_m])[:2]
             if (local < inner_low + UNDER_M).any() or (local > inner_high - UNDER_M).any():
                 continue
-            outline = points[:, :2] + np.array([x, y])
-            near = (target_points[:, :2] > outline.min(0) - MARGIN_M) & (
-                target_points[:, :2] < outline.max(0) + MARGIN_M
-            )
-            over = target_points[near.all(1), 2]
-            if len(over) and over.min() > self.table.z_m + points[:, 2].max() + MARGIN_M:
-                yield Placement(self._at(pose, float(x), float(y), self.table.z_m + REST_M), "rest", "table", yaw)
-        yield from self._upon([s for s in self.target.supports if is_roofed(s, self.target)])
+            over = solid[_around(solid, points[:, :2] + np.array([x, y])), 2]
+            if not len(over) or over.min() <= self.table.z_m + points[:, 2].max() + MARGIN_M:
+                continue
+            placed = self._at(pose, float(x), float(y), self.table.z_m + REST_M)
+            if self._is_roofed(placed, room):
+                yield Placement(placed, "rest", "table", yaw)
+
+    def _under_roof(self, room: Room, solid: Array) -> Iterator[Placement]:
+        """Yield rest poses on the target's own surfaces that lie under another part of it, clear of its other parts."""
+        for found in self._upon(room.surfaces):
+            points = found.pose_world_object.transform(all_vertices(self.held))
+            low, high = float(points[:, 2].min()), float(points[:, 2].max())
+            near = solid[_around(solid, points[:, :2]), 2]
+            if ((near <= low + MARGIN_M) | (near >= high + MARGIN_M)).all() and self._is_roofed(
+                found.pose_world_object, room
+            ):
+                yield found
+
+    def _is_roofed(self, pose_world_held: Pose, room: Room) -> bool:
+        """Tell whether some part of the target lies over the middle of the held object's mass, wholly above it."""
+        x, y = pose_world_held.transform(self._middle)[:2]
+        top = float(pose_world_held.transform(all_vertices(self.held))[:, 2].max())
+        local = self.pose_world_target.inverse().transform([x, y, top])
+        return room.covers(local[:2], float(local[2]))
 
     def beside(self, relation: RelationName) -> Iterator[Placement]:
         assert self.target is not None

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from armwright.assets.beneath import room_under
 from armwright.assets.catalog import category_info
 from armwright.assets.contents import default_fill
 from armwright.assets.footprint import Footprint
 from armwright.assets.library import Library
 from armwright.assets.model import Container, ObjectModel
-from armwright.assets.placement import TableBounds, placements
+from armwright.assets.placement import HEADROOM_M, TableBounds, placements
 from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
 from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
+from armwright.core.task import RelationName
 from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts
 from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
 from armwright.robots.spec import RobotSpec
@@ -159,13 +161,18 @@ def _misfits(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> list[tupl
     starts = [(r.subject, r.relation, r.object) for r in parsed.scene.relations]
     found = []
     for subject, relation, target in dict.fromkeys([*goals, *starts]):
-        if target is not None and target in models and relation in ("on", "in", "under"):
-            if _surely_fits(models[subject], models[target], relation):
-                continue
-            where = placements(models[subject], models[target], relation, rng=np.random.default_rng(0), n=1)
-            if not where:
-                found.append((subject, target))
+        if target is None or target not in models or relation not in ("on", "in", "under"):
+            continue
+        if not _fits(models[subject], models[target], relation):
+            found.append((subject, target))
     return found
+
+
+def _fits(held: ObjectModel, target: ObjectModel, relation: RelationName) -> bool:
+    """Say whether the first has any place in its relation to the second, which stands upright."""
+    if _surely_fits(held, target, relation):
+        return True
+    return bool(placements(held, target, relation, rng=np.random.default_rng(0), n=1))
 
 
 def _surely_fits(held: ObjectModel, target: ObjectModel, relation: str | None) -> bool:
@@ -206,6 +213,36 @@ def poured_contents(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> di
     return found
 
 
+def check_room(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> None:
+    """Refuse what can be put nowhere under its target, however the two stand.
+
+    Raises:
+        SceneError: There is no room under the target, or not enough; the message has the heights.
+    """
+    for primitive in parsed.primitives:
+        if primitive.relation != "under" or primitive.name != "place" or primitive.target not in models:
+            continue
+        held, target = models[primitive.object], models[primitive.target]
+        if _fits(held, target, "under"):
+            continue
+        item, over = held.category.replace("_", " "), target.category.replace("_", " ")
+        room_mm = 1000 * room_under(target).height_m
+        tall_mm = 1000 * float(np.ptp(np.asarray(held.bounds_m)[:, 2]))
+        if room_mm == 0:
+            why = f"this {over} goes down to the ground and has no covered surface"
+        elif tall_mm > room_mm - 1000 * HEADROOM_M:
+            why = (
+                f"the {item} is {tall_mm:.0f} mm tall, and there are {room_mm:.0f} mm of clear height, "
+                f"of which {1000 * HEADROOM_M:.0f} stay free"
+            )
+        else:
+            why = f"the {item} is too wide for the place there"
+        raise SceneError(
+            f"the {item} cannot be put under the {over}: {why}.",
+            hint=f"Name something smaller, or put it on or next to the {over}.",
+        )
+
+
 def solve_scene(
     parsed: ParsedTask,
     library: Library,
@@ -231,6 +268,7 @@ def solve_scene(
     space = workspace or Workspace()
     parsed = uncovered(parsed, library)
     models, instances = draw_instances(parsed, library, seed)
+    check_room(parsed, models)
     contents = poured_contents(parsed, models)
     joints = start_joints(parsed, models, seed)
     rng = rng_for(seed, "layout")

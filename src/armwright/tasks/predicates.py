@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armwright.assets.beneath import room_under
 from armwright.assets.model import SupportSurface
-from armwright.assets.placement import is_roofed
 from armwright.core.pose import Array
 from armwright.core.task import RelationName
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -180,16 +180,20 @@ def above(evidence: Evidence, subject: str, target: str) -> Verdict:
 
 
 def under(evidence: Evidence, subject: str, target: str) -> Verdict:
-    """The subject stands below some part of the target, within its outline: on the table, or on the target's foot."""
+    """Some part of the target is over the subject's middle, wholly above it.
+
+    Where the target goes down to the ground the subject stands on the target's own lowest covered surface: a mug under
+    the coffee machine is on its tray, below the spout. Elsewhere the target does not carry it.
+    """
     name = f"under({subject}, {target})"
     o, t = evidence.objects[subject], evidence.objects[target]
+    room = room_under(t.model)
+    if target in evidence.carriers(subject) and surface_below(o, t, room.surfaces) is None:
+        return Verdict(False, name, "it stands on the target, not below it")
     local = t.pose_world.inverse().transform(o.center_m)
-    low, high = t.model.bounds_m
-    ok = bool((local[:2] > low[:2]).all() and (local[:2] < high[:2]).all()) and o.high_m[2] < t.high_m[2]
-    foot = [surface for surface in t.model.supports if is_roofed(surface, t.model)]
-    if target in evidence.carriers(subject) and surface_below(o, t, foot) is None:
-        return Verdict(False, name, "it stands on the target, with nothing of it above")
-    return Verdict(ok, name, "" if ok else "its middle is outside the target's outline, or not below its top")
+    top = float(t.pose_world.inverse().transform([*o.center_m[:2], o.high_m[2]])[2])
+    ok = room.covers(local[:2], top - CONTACT_SLACK_M)
+    return Verdict(ok, name, "" if ok else "nothing of the target is over its middle")
 
 
 def relation_holds(evidence: Evidence, subject: str, relation: RelationName, target: str) -> Verdict:

@@ -16,7 +16,7 @@ PREDICATES: Mapping[str, str] = {
     "on": "it rests on the target's surface, its mass over it",
     "in": "it lies in a cavity of the target, which carries it",
     "above": "it hangs free over the target's top",
-    "under": "it stands below some part of the target, within its outline",
+    "under": "some part of the target is over its middle; it stands on the table or, below a spout, on a tray",
     "left_of": "it stands to the left of the target, at most 25 cm away",
     "right_of": "it stands to the right of the target, at most 25 cm away",
     "in_front_of": "it stands in front of the target, at most 25 cm away",
