@@ -220,9 +220,10 @@ def check_room(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> None:
         SceneError: There is no room under the target, or not enough; the message has the heights.
     """
     for primitive in parsed.primitives:
-        if primitive.relation != "under" or primitive.name != "place" or primitive.target not in models:
+        below = models.get(primitive.target) if primitive.target is not None else None
+        if primitive.relation != "under" or primitive.name != "place" or below is None:
             continue
-        held, target = models[primitive.object], models[primitive.target]
+        held, target = models[primitive.object], below
         if _fits(held, target, "under"):
             continue
         item, over = held.category.replace("_", " "), target.category.replace("_", " ")
