@@ -124,6 +124,8 @@ def test_a_pipe_is_no_file(tmp_path):
 @pytest.mark.parametrize("suffix", ["obj", "glb", "gltf", "stl", "ply", "dae", "urdf", "xml", "usd", "usda", "usdz"])
 @pytest.mark.parametrize("content", [b"", bytes(range(256)) * 12], ids=["empty", "junk"])
 def test_files_of_nothing_and_of_junk_are_named_in_one_line(tmp_path, suffix, content):
+    if suffix.startswith("usd"):
+        pytest.importorskip("pxr", reason="usd-core is an extra")
     path = tmp_path / f"thing.{suffix}"
     path.write_bytes(content)
     found = refusal(path, tmp_path)
