@@ -43,7 +43,7 @@ def test_a_box_comes_to_its_goal(session_of, primitive):
 
 def test_what_is_dragged_is_held_as_hard_as_it_asks_for(session_of, monkeypatch):
     """Light things are crushed or squeezed out by all that the gripper has."""
-    stage = bench(session_of("franka"), box="can", places={"box": (0.50, -0.10)})
+    stage = bench(session_of("franka"), box="paper_cup", places={"box": (0.50, -0.10)})
     asked: list[float | None] = []
     grip = stage.ctx.arm.grip
 
