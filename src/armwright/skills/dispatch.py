@@ -56,7 +56,7 @@ def _pick(
 ) -> StageReport:
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
-        return StageReport(f"pick {primitive.object}", False, "no_query", "no region to grasp was queried")
+        return _no_query(primitive, "to grasp")
     return pick(ctx, query, usable=_look_ahead(ctx, primitive.object, following, queries))
 
 
@@ -86,7 +86,7 @@ def _pour(
     source, receiver = _pour_queries(primitive, queries)
     if source is None or receiver is None:
         missing = "to pour from" if source is None else "to pour into"
-        return StageReport(f"pour {primitive.object}", False, "no_query", f"no region {missing} was queried")
+        return _no_query(primitive, missing)
     return _not_held(ctx, primitive) or pour(ctx, source, receiver)
 
 
@@ -95,7 +95,7 @@ def _hang(
 ) -> StageReport:
     handle, hook = _hang_queries(primitive, queries)
     if hook is None:
-        return StageReport(f"hang {primitive.object}", False, "no_query", "no region to hang it on was queried")
+        return _no_query(primitive, "to hang it on")
     return _not_held(ctx, primitive) or hang(ctx, handle, hook)
 
 
@@ -115,6 +115,10 @@ def _pour_queries(
     target = primitive.target
     receiver = query_for(queries, target, "receive") if target is not None else None
     return query_for(queries, primitive.object, "use"), receiver
+
+
+def _no_query(primitive: Primitive, purpose: str) -> StageReport:
+    return StageReport(f"{primitive.name} {primitive.object}", False, "no_query", f"no region {purpose} was queried")
 
 
 def _not_held(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
@@ -172,7 +176,7 @@ def _open(
 ) -> StageReport:
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
-        return StageReport(f"open {primitive.object}", False, "no_query", "no region to open it by was queried")
+        return _no_query(primitive, "to open it by")
     return _no_leaf(ctx, primitive) or open_part(ctx, query, which=primitive.spot)
 
 
@@ -181,7 +185,7 @@ def _close(
 ) -> StageReport:
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
-        return StageReport(f"close {primitive.object}", False, "no_query", "no region it closes by was queried")
+        return _no_query(primitive, "it closes by")
     return _no_leaf(ctx, primitive) or close_part(ctx, query, which=primitive.spot)
 
 
@@ -190,7 +194,7 @@ def _push(
 ) -> StageReport:
     query = query_for(queries, primitive.object, "use") or query_for(queries, primitive.object, "grasp")
     if query is None:
-        return StageReport(f"push {primitive.object}", False, "no_query", "no region to push at was queried")
+        return _no_query(primitive, "to push at")
     return push(ctx, query, goal_of(ctx, primitive), name=f"push {primitive.object}")
 
 
@@ -199,7 +203,7 @@ def _pull(
 ) -> StageReport:
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
-        return StageReport(f"pull {primitive.object}", False, "no_query", "no region to pull by was queried")
+        return _no_query(primitive, "to pull by")
     return drag(ctx, query, goal_of(ctx, primitive), name=f"pull {primitive.object}")
 
 

@@ -23,6 +23,9 @@ SIZES: tuple[str, ...] = ("small", "medium", "large")
 OPEN_M = 1.0
 """Free height above a surface that has nothing over it."""
 
+SEAT_M = 2e-4
+"""Gap between a loose link and what it rests on, so that nothing starts in contact."""
+
 STEEL: Rgba = (0.72, 0.73, 0.75, 1.0)
 DARK: Rgba = (0.13, 0.13, 0.14, 1.0)
 CREAM: Rgba = (0.93, 0.92, 0.88, 1.0)

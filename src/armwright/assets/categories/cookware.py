@@ -10,6 +10,7 @@ from armwright.assets.categories._beak import GAP, Beak
 from armwright.assets.categories._hollow import Hollow
 from armwright.assets.categories._kit import (
     DARK,
+    SEAT_M,
     Attributes,
     Category,
     Draw,
@@ -26,8 +27,6 @@ from armwright.assets.model import ObjectModel
 
 _SHEET = 0.6
 """Real sheet is thinner than the walls drawn here; thinner ones would let fingers through in a step."""
-_SEAT_M = 2e-4
-"""Gap between a loose link and what it rests on, so that nothing starts in contact."""
 
 
 def _draw_pan(draw: Draw) -> dict[str, float]:
@@ -105,7 +104,7 @@ def _build_pot(params: Params, attributes: Attributes) -> ObjectModel:
     links = [builder.link(colours=colours, density_kg_m3=_SHEET * density(attributes))]
     if attributes["lid"] == "on":
         lid = LinkBuilder("lid")
-        seat, knob = height + _SEAT_M, params["knob_radius_m"]
+        seat, knob = height + SEAT_M, params["knob_radius_m"]
         solid_turned(lid, "lid", [[radius + 0.001, seat], [radius + 0.001, seat + 0.002], [0.3 * radius, seat + 0.011]])
         # Room for the wall's wedges, which reach up to 1.6 mm inside the round bore.
         plug = bore - 0.005
@@ -140,7 +139,7 @@ def _draw_kettle(draw: Draw) -> dict[str, float]:
 def _build_kettle(params: Params, attributes: Attributes) -> ObjectModel:
     base, top, height, wall = (params[k] for k in ("base_radius_m", "top_radius_m", "height_m", "wall_m"))
     with_stand = attributes["stand"] == "yes"
-    ground = params["stand_m"] + _SEAT_M if with_stand else 0.0
+    ground = params["stand_m"] + SEAT_M if with_stand else 0.0
     rim = ground + height
     lip = 0.3 * wall
     outer = np.array([[base - 0.004, ground], [base, ground + 0.005], [top, rim - lip], [top - lip, rim]])

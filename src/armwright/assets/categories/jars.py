@@ -7,6 +7,7 @@ import numpy as np
 from armwright.assets.build import LinkBuilder
 from armwright.assets.categories._hollow import Hollow, walled
 from armwright.assets.categories._kit import (
+    SEAT_M,
     STEEL,
     Attributes,
     Category,
@@ -21,7 +22,6 @@ from armwright.assets.categories._kit import (
     solid_box,
     solid_turned,
 )
-from armwright.assets.categories.jugs import SEAT_M
 from armwright.assets.model import ObjectModel
 
 

@@ -10,6 +10,7 @@ from armwright.assets.categories._beak import GAP, Beak
 from armwright.assets.categories._hollow import Hollow, offset_profile, walled
 from armwright.assets.categories._kit import (
     CREAM,
+    SEAT_M,
     Attributes,
     Category,
     Draw,
@@ -27,8 +28,6 @@ from armwright.assets.model import ObjectModel
 
 _LOW, _HIGH = 0.24, 0.62
 """Where a teapot's belly begins and ends, as shares of its height; its collision walls meet there."""
-SEAT_M = 2e-4
-"""Gap between a loose lid and its seat."""
 
 
 def add_handle(
