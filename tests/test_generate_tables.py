@@ -18,7 +18,7 @@ from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import EpisodeTimeoutError
 from armwright.generate.stages import stage_outcomes, stage_rates
-from armwright.generate.tables import format_table, rows_csv, stages_csv
+from armwright.generate.tables import cross, format_cross, format_table, rows_csv, stages_csv
 from armwright.skills import dispatch
 
 
@@ -62,6 +62,7 @@ def test_lines_of_several_grasp_sources_are_told_apart(benched):
     rows = [{**row, "grasps": name} for row in record["rows"] for name in ("manual", "generic-filtered")]
     head, *lines = format_table({**record, "rows": rows}).splitlines()
     assert "grasps" in head
+    lines = [line for line in lines if " franka " in line]
     assert sum(" manual " in line for line in lines) == sum(" generic-filtered " in line for line in lines) == 2
 
 
@@ -168,3 +169,23 @@ def test_a_task_that_takes_longer_than_it_may_has_failed(session_of):
     episode = run_episode(session_of("franka"), EpisodeRequest(late, 7_000_000))
     assert not episode.success and episode.failed_stage == "pick: time_limit" and "1 s" in episode.graded.detail
     assert run_episode(session_of("franka"), EpisodeRequest(parsed, 7_000_000)).success
+
+
+def _cell_row(task, robot, grasps, both, n):
+    return {"task": task, "robot": robot, "grasps": grasps, "both": both, "n": n}
+
+
+def test_tiers_are_crossed_with_sources_and_arms():
+    rows = [
+        _cell_row("stack_four_cube", "franka", "oracle", 1, 4),
+        _cell_row("stack_cube", "franka", "oracle", 3, 4),
+        _cell_row("hang_cup", "franka", "oracle", 4, 4),
+        _cell_row("stack_cube", "franka", "generic", 0, 4),
+    ]
+    table = cross(rows, "grasps")
+    assert list(table) == ["medium", "hard", "all"]  # a tier without cells is no row
+    assert table["medium"]["oracle"]["rate"] == 7 / 8 and table["hard"]["oracle"]["n"] == 4
+    assert table["hard"]["generic"]["n"] == 0 and table["all"]["oracle"]["both"] == 8
+    lines = format_cross(rows, "grasps")
+    assert len(lines) == 4 and lines[2].split()[:2] == ["hard", "25.0"] and lines[2].split()[-1] == "-"
+    assert format_cross(rows, "robot") == []  # one arm only

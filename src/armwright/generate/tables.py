@@ -13,6 +13,7 @@ from armwright.core.files import write_text
 from armwright.generate.suite import TIERS, is_task_name, load_task
 from armwright.recording.result import wilson
 
+CROSSED = ("grasps", "robot")
 TEXT, CSV, STAGES_CSV, PAGE = "table.txt", "table.csv", "stages.csv", "table.html"
 _ROW = ("tier", "task", "sentence", "robot", "grasps", "n", "success", "compliance", "both", "rate", "low", "high")
 _STAGE = ("task", "robot", "grasps", "number", "stage", "n", "reached", "ok", "rate", "low", "high")
@@ -71,6 +72,8 @@ def format_table(record: Mapping[str, Any]) -> str:
         )
     for name, part in _totals(rows):
         lines.append(f"{name}: {part['both']} of {part['n']} ({_share(part)})")
+    for kind in CROSSED:
+        lines += format_cross(rows, kind)
     if summary["failures"]:
         worst = sorted(summary["failures"].items(), key=lambda item: (-item[1], item[0]))
         lines.append(f"failures: {_counted(dict(worst))}")
@@ -83,6 +86,44 @@ def format_table(record: Mapping[str, Any]) -> str:
         f"{record['rejected_draws']} of {record['draws']} pose draws were rejected"
     )
     return "\n".join(lines)
+
+
+def cross(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the totals of each tier by arm or by grasp source, as AffordSim's Table 1 and its appendix D have them.
+
+    Args:
+        rows: Cells of a record.
+        kind: ``robot`` or ``grasps``.
+
+    Returns:
+        Tier -> arm or source -> ``both``, ``n``, ``rate``, ``low``, ``high``; the last tier is ``all``. Sentences that
+        are no task have the tier ``sentences``.
+    """
+    names = [*dict.fromkeys(tier_of(row["task"]) for row in rows)]
+    tiers = [tier for tier in (*TIERS, "") if tier in names]
+    columns = dict.fromkeys(row[kind] for row in rows)
+    table = {
+        tier or "sentences": {
+            column: _total(row for row in rows if tier_of(row["task"]) == tier and row[kind] == column)
+            for column in columns
+        }
+        for tier in tiers
+    }
+    table["all"] = {column: _total(row for row in rows if row[kind] == column) for column in columns}
+    return table
+
+
+def format_cross(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+    """Return `cross` as lines of text, in percent with 95 % intervals; none where there is only one column or tier."""
+    table = cross(rows, kind)
+    columns = list(table["all"])
+    if len(columns) < 2 or len(table) < 3:
+        return []
+    wide = max(17, *(len(name) + 2 for name in columns))
+    lines = [f"{'':<10}" + "".join(f"{name:>{wide}}" for name in columns)]
+    for tier, cells in table.items():
+        lines.append(f"{tier:<10}" + "".join(f"{_cell(cells[name]):>{wide}}" for name in columns))
+    return lines
 
 
 def rows_csv(record: Mapping[str, Any]) -> str:
@@ -110,6 +151,7 @@ def page(record: Mapping[str, Any]) -> str:
         f"<p>{_share(summary)}; success {summary['success']}, compliance {summary['compliance']}; "
         f"seed {record['seed']}</p>\n"
         f"<section><h2>Totals</h2><table>{totals}</table></section>\n"
+        + "".join(_cross_section(record["rows"], kind) for kind in CROSSED)
         + "\n".join(_task(record, task) for task in tasks)
         + "\n</body>\n</html>\n"
     )
@@ -152,6 +194,20 @@ def _task(record: Mapping[str, Any], task: str) -> str:
     )
 
 
+def _cross_section(rows: Sequence[Mapping[str, Any]], kind: str) -> str:
+    table = cross(rows, kind)
+    columns = list(table["all"])
+    if len(columns) < 2 or len(table) < 3:
+        return ""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    body = "".join(
+        f"<tr><td>{tier}</td>" + "".join(f"<td>{_cell(cells[name])}</td>" for name in columns) + "</tr>"
+        for tier, cells in table.items()
+    )
+    said = "grasp source" if kind == "grasps" else "arm"
+    return f"<section><h2>Tier by {said}, %</h2><table><tr><th></th>{head}</tr>{body}</table></section>\n"
+
+
 def _totals(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return the totals of each tier, arm and grasp source that there is more than one of."""
     found = []
@@ -174,6 +230,12 @@ def _total(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _sentence(task: str) -> str:
     return load_task(task).sentence if is_task_name(task) else task
+
+
+def _cell(part: Mapping[str, Any]) -> str:
+    if not part["n"]:
+        return "-"
+    return f"{100 * part['rate']:.1f} ({100 * part['low']:.0f}-{100 * part['high']:.0f})"
 
 
 def _share(part: Mapping[str, Any]) -> str:
