@@ -1,0 +1,1 @@
+"""From depth images to maps: recorded views, fused distance fields, meshes, and instances with names."""
