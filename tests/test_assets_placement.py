@@ -95,6 +95,23 @@ def test_a_cube_whose_corners_do_not_pass_the_rim_is_not_offered(yaw):
     assert tried == {False, True}
 
 
+@pytest.mark.parametrize("yaw", [0.0, 0.4, 1.1])
+def test_a_cube_that_just_fits_a_cup_does_so_however_the_cup_is_turned(yaw):
+    cube, cup = build("cube", 0), build("cup", 12)
+    found = placements(
+        cube, cup, "in", rng=np.random.default_rng(1), n=9, pose_world_target=Pose.from_yaw([0.4, 0.2, 0], yaw)
+    )
+    assert len(found) == 9
+    assert found[0].pose_world_object.position_m[2] < cup.containers[0].floor_z_m + 0.01
+
+
+def test_a_cube_that_would_stick_high_up_in_a_cup_is_not_offered():
+    cube, cup = build("cube", 7), build("cup", 22)
+    for p in placements(cube, cup, "in", rng=np.random.default_rng(1), n=9):
+        floor, rim = cup.containers[0].floor_z_m, cup.containers[0].rim_z_m
+        assert p.pose_world_object.position_m[2] < floor + 0.62 * (rim - floor)
+
+
 def test_pens_are_stuck_into_cups():
     pen, cup = build("pen", 0), build("cup", 0)
     found = draw(pen, cup, "in", n=9)

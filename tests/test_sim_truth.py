@@ -3,10 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armwright.assets.library import default_library
+from armwright.assets.placement import placements
+from armwright.assets.scene import PoseSpec
 from armwright.core.errors import UnknownNameError
+from armwright.core.pose import Pose
+from armwright.tasks.evidence import observe
+from armwright.tasks.predicates import inside
 from sim_scenes import at, box_model, down, scene_of, world_of
 
 CUBE = (0.05, 0.05, 0.05)
+POSE = Pose.from_yaw((0.5, 0.1, 0.0), 0.4)
 
 
 @pytest.fixture
@@ -53,6 +60,17 @@ def test_leaning_neighbours_do_not_support_each_other():
     world.step(200)
     assert world.truth.supported_by("a") == {"table"}
     assert world.truth.supported_by("b") == {"table"}
+
+
+def test_a_cup_stuck_between_steep_walls_is_carried_by_them():
+    cups = {name: default_library().build("paper_cup", instance=i) for name, i in (("outer", 7), ("inner", 2))}
+    placed = placements(cups["inner"], cups["outer"], "in", rng=np.random.default_rng(0), n=1, pose_world_target=POSE)
+    inner = PoseSpec.from_pose(placed[0].pose_world_object)
+    world = world_of(cups, outer=PoseSpec.from_pose(POSE), inner=inner)
+    world.step(500)
+    assert world.truth.supported_by("inner") == {"outer"}
+    assert world.truth.supported_by("outer") == {"table"}
+    assert inside(observe(world.truth, cups, Pose()), "inner", "outer").ok
 
 
 def test_pads_touch_where_they_are():

@@ -73,7 +73,7 @@ class Footprint:
 
 _OUTLINES: weakref.WeakKeyDictionary[ObjectModel, Footprint] = weakref.WeakKeyDictionary()
 _UNDERSIDES: weakref.WeakKeyDictionary[ObjectModel, Array] = weakref.WeakKeyDictionary()
-_TOPS: weakref.WeakKeyDictionary[ObjectModel, HeightGrid] = weakref.WeakKeyDictionary()
+_TOPS: weakref.WeakKeyDictionary[ObjectModel, dict[float | None, HeightGrid]] = weakref.WeakKeyDictionary()
 
 
 def is_upright(pose_world_object: Pose) -> bool:
@@ -202,15 +202,14 @@ class HeightGrid:
     def of_model(cls, model: ObjectModel, pose_world_object: Pose, *, cell_m: float | None = None) -> PlacedGrid:
         """Return the top of an object that stands at a pose, in cells of a width or, by default, that suit its size."""
         upright = is_upright(pose_world_object)
-        kept = upright and cell_m is None
-        grid = _TOPS.get(model) if kept else None
+        kept = _TOPS.setdefault(model, {}) if upright else {}
+        grid = kept.get(cell_m)
         if grid is None:
             turn = Pose() if upright else Pose(np.zeros(3), pose_world_object.quat_wxyz)
             extent = float(np.ptp(turn.transform(all_vertices(model))[:, :2], axis=0).max())
             cell = cell_m or max(CELL_M, extent / 80)
-            grid = cls(turn.transform(surface_points(model, cell_m=cell)), cell_m=cell)
-            if kept:
-                _TOPS[model] = grid
+            points = surface_points(model, cell_m=cell)
+            grid = kept[cell_m] = cls(points if upright else turn.transform(points), cell_m=cell)
         frame = pose_world_object if upright else Pose(pose_world_object.position_m)
         return PlacedGrid(grid, frame)
 

@@ -64,9 +64,11 @@ _SLENDER = 1.5
 # What reaches this far below the rim lies inside; less than the second lies on the rim.
 _DEEP_M = 0.014
 _RIM_M = 0.004
-# Tapered walls of nesting cups are looked at in cells of this width.
+# Steep walls close to what goes between them are looked at in cells of this width.
 _SIDES_M = 0.001
-# What is wider than the opening nests in it if its narrower end gets this share of the way to the floor.
+# That is where a circle around what goes in takes this share of the opening.
+_SNUG = 0.7
+# What takes all of the opening is in it if it gets this share of the way to the floor, not stuck at the rim.
 _NESTED = 0.4
 
 
@@ -354,9 +356,11 @@ class _Task:
                 continue  # A lid, a closed drawer or a roof is in the way.
             opening = self._opening(middle[:2], turn, rim)
             for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
-                size = np.ptp(self._turned(yaw)[1][:, :2] @ turn, axis=0)
+                flat = self._turned(yaw)[1][:, :2] @ turn
+                size = np.ptp(flat, axis=0)
                 wide = size.min() > 2 * opening.min()
                 long = self._slender and not wide
+                snug = not long and float(np.linalg.norm(flat, axis=1).max()) > _SNUG * opening.min()
                 tilts = _tilts(float(size.max()), 2 * float(opening.max())) if long else (0.0,)
                 for tilt in tilts:
                     pose, points = self._turned(yaw, tilt_rad=tilt)
@@ -367,12 +371,13 @@ class _Task:
                     room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * size, 0)
                     x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
                     bottom = pose.transform(self._bottom(pose)) + np.array([x, y, 0.0])
-                    z = max(floor, (self._target_sides if wide else self.target_top).rest_height(bottom))
+                    z = max(floor, (self._target_sides if snug else self.target_top).rest_height(bottom))
                     deepest = rim - (_RIM_M if long else _DEEP_M)
-                    if wide:
-                        deepest = floor + (1 - _NESTED) * (rim - floor)
-                        if (np.ptp(points[points[:, 2] < BASE_M, :2] @ turn, axis=0) > 2 * opening).any():
-                            continue  # It would straddle the rim.
+                    if snug:
+                        nested = floor + (1 - _NESTED) * (rim - floor)
+                        deepest = nested if wide else min(deepest, nested)
+                    if wide and (np.ptp(points[points[:, 2] < BASE_M, :2] @ turn, axis=0) > 2 * opening).any():
+                        continue  # It would straddle the rim.
                     if z > max(deepest, floor + REST_M):
                         continue  # It would lie on the rim.
                     placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)

@@ -17,7 +17,7 @@ from armwright.sim.build import LinkIndex
 from armwright.sim.physics import Physics
 from armwright.sim.shake import Shake
 
-# A contact carries weight if it pushes up with more than this share of its force.
+# What touches an object carries it if it pushes up with more than this share of its force, all contacts together.
 _UPWARD = 0.3
 # A welded object whose lowest point is this near the table top stands on it.
 _AT_TABLE_M = 0.01
@@ -155,9 +155,13 @@ class WorldTruth:
         return {link: np.array(points) for link, points in found.items()}
 
     def supported_by(self, object_id: str) -> frozenset[str]:
-        """Return the ids of what pushes the object up by touching it; never the robot, nor what it holds."""
+        """Return the ids of what pushes the object up by touching it; never the robot, nor what it holds.
+
+        Steep walls all around, such as those of the cup that another is stuck in, carry together: what they push
+        sideways cancels.
+        """
         self._known(object_id)
-        below = set()
+        total: dict[str, Array] = {}
         apart = self._left_behind(object_id)
         for contact in self.contacts():
             side = contact.of(object_id)
@@ -165,9 +169,9 @@ class WorldTruth:
                 continue
             other = contact.objects[1 - side]
             on_object = contact.force_n if side == 1 else -contact.force_n
-            size = float(np.linalg.norm(on_object))
-            if other not in ("robot", f"{object_id}/{CONTENTS}") and size > _GRAZE_N and on_object[2] > _UPWARD * size:
-                below.add(other)
+            if other not in ("robot", f"{object_id}/{CONTENTS}"):
+                total[other] = total.get(other, np.zeros(3)) + on_object
+        below = {other for other, force_n in total.items() if _carries(force_n)}
         if self._link(object_id, "base").fixed:
             # What is welded to the world rests on the table without a contact.
             low = self._physics.built.objects[object_id].bounds_m[0][2]
@@ -273,3 +277,9 @@ class WorldTruth:
         if found is None:
             raise UnknownNameError(f"link of {object_id}", link, [name for owner, name in links if owner == object_id])
         return found
+
+
+def _carries(force_n: Array) -> bool:
+    """Tell whether a force (3,) on an object is more than a graze and pushes up rather than aside."""
+    size = float(np.linalg.norm(force_n))
+    return size > _GRAZE_N and float(force_n[2]) > _UPWARD * size
