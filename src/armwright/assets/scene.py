@@ -54,6 +54,7 @@ class ObjectSpec(_Model):
         instance: Seed of the parameter draw; None until the scene is solved.
         pose: Pose in the world; None until the scene is solved.
         joints: Joint values of an articulated object by link name; missing ones are 0 (closed).
+        parts: Poses in the world of loose links that are off their seat, such as a pot's lid, by link name.
         contents: What it holds at the start, such as what is to be poured.
     """
 
@@ -64,6 +65,7 @@ class ObjectSpec(_Model):
     instance: int | None = None
     pose: PoseSpec | None = None
     joints: dict[str, float] = Field(default_factory=dict)
+    parts: dict[str, PoseSpec] = Field(default_factory=dict)
     contents: ContentsSpec | None = None
 
 

@@ -287,7 +287,13 @@ def _settled_world(
         timing["settle"] = timing.get("settle", 0.0) + time.perf_counter() - started
         if not problem:
             nodes = tuple(
-                n.model_copy(update={"pose": PoseSpec.from_pose(world.truth.pose(n.id))}) for n in solved.scene.objects
+                n.model_copy(
+                    update={
+                        "pose": PoseSpec.from_pose(world.truth.pose(n.id)),
+                        "parts": {link: PoseSpec.from_pose(world.truth.pose(n.id, link)) for link in n.parts},
+                    }
+                )
+                for n in solved.scene.objects
             )
             scene = solved.scene.model_copy(update={"objects": nodes})
             return (
@@ -339,6 +345,10 @@ def _unsettled(world: World, solved: Solved) -> str:
         tilt = np.arccos(np.clip((before.rotation[:, 2] @ seen.pose_world.rotation[:, 2]), -1, 1))
         if before.distance_to(seen.pose_world) > SETTLE_MOVED_M or tilt > UPRIGHT_RAD:
             return f"{node.id}: moved while settling"
+        for link, spec in node.parts.items():
+            laid, at = spec.to_pose(), seen.loose[link]
+            if laid.distance_to(at) > SETTLE_MOVED_M or laid.angle_to(at) > UPRIGHT_RAD:
+                return f"{node.id}: its {link} moved while settling"
     for relation in solved.scene.relations:
         if relation.relation == "in":
             verdict = relation_holds(evidence, relation.subject, "in", relation.object)

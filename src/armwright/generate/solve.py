@@ -14,6 +14,7 @@ from armwright.assets.contents import default_fill
 from armwright.assets.footprint import Footprint
 from armwright.assets.library import Library
 from armwright.assets.model import Container, ObjectModel
+from armwright.assets.parts import owner_of
 from armwright.assets.placement import HEADROOM_M, TableBounds, placements
 from armwright.assets.scene import ContentsSpec, ObjectSpec, ParsedTask, PoseSpec, Relation, SceneSpec
 from armwright.core.errors import SceneError
@@ -21,7 +22,15 @@ from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
 from armwright.core.task import RelationName
 from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts
-from armwright.generate.swings import Follow, can_swing, start_joints, swept_footprint, swinging
+from armwright.generate.swings import (
+    Follow,
+    can_swing,
+    parts_off,
+    start_joints,
+    swept_footprint,
+    swinging,
+    with_lids_off,
+)
 from armwright.robots.spec import RobotSpec
 from armwright.robots.station import station
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -272,6 +281,7 @@ def solve_scene(
     check_room(parsed, models)
     contents = poured_contents(parsed, models)
     joints = start_joints(parsed, models, seed)
+    whole, (parsed, models) = (parsed, models), with_lids_off(parsed, models)
     rng = rng_for(seed, "layout")
     rejected: Counter[str] = Counter()
     draws = 0
@@ -285,7 +295,7 @@ def solve_scene(
             for _ in range(DRAWS_PER_OBJECT):
                 draws += 1
                 pose = _propose(node, parsed, models, poses, rng, space)
-                reason = _refuse(node, pose, models, poses, prints, parsed, reach, space)
+                reason = _refuse(node, pose, models, poses, prints, parsed, joints, reach, space)
                 if not reason and pose is not None and follow is not None:
                     reason = _no_arc(node, pose, models, parsed, joints, follow)
                 if not reason:
@@ -296,7 +306,7 @@ def solve_scene(
                 break
             assert pose is not None
             poses[node.id] = pose
-            prints[node.id] = _footprint(node, models[node.id], pose, parsed)
+            prints[node.id] = _footprint(node, models, pose, parsed, joints)
         if failed:
             continue
         if not _targets_reachable(parsed, models, poses, reach):
@@ -309,11 +319,12 @@ def solve_scene(
                     "pose": PoseSpec.from_pose(poses[node.id]),
                     "contents": contents.get(node.id, node.contents),
                     "joints": joints.get(node.id, node.joints),
+                    "parts": parts_off(node.id, poses) or node.parts,
                 }
             )
-            for node in parsed.scene.objects
+            for node in whole[0].scene.objects
         )
-        return Solved(parsed.scene.model_copy(update={"objects": nodes}), models, draws, dict(rejected))
+        return Solved(whole[0].scene.model_copy(update={"objects": nodes}), whole[1], draws, dict(rejected))
     worst = rejected.most_common(1)[0][0] if rejected else "nothing could be drawn"
     raise SceneError(
         f"no arrangement of {', '.join(n.id for n in order)} was found in {draws} draws; most often {worst}.",
@@ -367,7 +378,7 @@ def _propose(
             bounds=TableBounds(space.x_m, space.y_m),
         )
         return found[int(rng.integers(len(found)))].pose_world_object if found else None
-    if swinging(parsed, node.id):
+    if swinging(parsed, node.id, models):
         window = parsed.scene.window
         front = -float(model.bounds_m[0][0])
         xy = _polar(space.swing_m + front, space.swing_rad) + rng.uniform(-0.5, 0.5, 2) * window.size_m
@@ -431,12 +442,13 @@ def _refuse(
     poses: Mapping[str, Pose],
     prints: Mapping[str, Footprint],
     parsed: ParsedTask,
+    joints: Mapping[str, Mapping[str, float]],
     reach: Reach,
     space: Workspace,
 ) -> str:
     if pose is None:
         return "no place in that relation"
-    mine = _footprint(node, models[node.id], pose, parsed)
+    mine = _footprint(node, models, pose, parsed, joints)
     if not TableBounds(space.x_m, space.y_m).contains(Footprint.from_model(models[node.id], pose).outline_m):
         return "off the table"
     for swept, goal in shifts(node.id, parsed, models, {**poses, node.id: pose}):
@@ -456,7 +468,7 @@ def _refuse(
     for other, other_print in prints.items():
         if other not in carried and mine.overlaps(other_print, margin_m=MARGIN_M):
             return "overlap"
-    if node.manipulated and not swinging(parsed, node.id):
+    if (node.manipulated or _is_seat(node.id, models)) and not swinging(parsed, node.id, models):
         low, high = models[node.id].bounds_m
         middle = pose.transform(0.5 * (low + high))
         if not bool(reach(middle[None])[0]):
@@ -464,10 +476,21 @@ def _refuse(
     return ""
 
 
-def _footprint(node: ObjectSpec, model: ObjectModel, pose: Pose, parsed: ParsedTask) -> Footprint:
+def _footprint(
+    node: ObjectSpec,
+    models: Mapping[str, ObjectModel],
+    pose: Pose,
+    parsed: ParsedTask,
+    joints: Mapping[str, Mapping[str, float]],
+) -> Footprint:
     """Outline what an object covers, with what its leaves sweep if the task moves them."""
-    steps = swinging(parsed, node.id)
-    return swept_footprint(model, pose, steps) if steps else Footprint.from_model(model, pose)
+    steps = swinging(parsed, node.id, models)
+    return swept_footprint(models[node.id], pose, steps, joints.get(node.id, node.joints))
+
+
+def _is_seat(object_id: str, models: Mapping[str, ObjectModel]) -> bool:
+    """Tell whether something that was laid aside is to be put on an object."""
+    return any(owner_of(other) == (object_id, link) for other in models if (link := owner_of(other)[1]))
 
 
 def _arcs(rejected: Mapping[str, int]) -> list[int]:
@@ -482,7 +505,7 @@ def _no_arc(
     joints: Mapping[str, Mapping[str, float]],
     follow: Follow,
 ) -> str:
-    steps = swinging(parsed, node.id)
+    steps = swinging(parsed, node.id, models)
     if not steps or can_swing(models[node.id], pose, steps, joints.get(node.id, node.joints), follow):
         return ""
     return NO_ARC

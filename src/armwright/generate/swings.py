@@ -1,4 +1,4 @@
-"""Scenes with drawers and doors: which start open, what room they sweep, whether the arm can follow their arcs."""
+"""Scenes with drawers, doors and lids: which start open, what they sweep, whether the arm can follow their arcs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from armwright.assets.articulation import joint_motion, swept_vertices
+from armwright.assets.articulation import at_joints, joint_motion, swept_vertices
 from armwright.assets.footprint import Footprint
 from armwright.assets.model import LinkModel, ObjectModel
-from armwright.assets.scene import ParsedTask
+from armwright.assets.parts import loose_lids, part_id, part_model, without
+from armwright.assets.scene import ObjectSpec, ParsedTask, PoseSpec
 from armwright.core.pose import Array, Pose
 from armwright.core.seeds import rng_for
 from armwright.core.task import Primitive
@@ -22,6 +23,8 @@ the arm can go through one of them on one branch."""
 
 # What is to be closed starts open by a share of its travel in this range.
 START_SHARE = (0.45, 0.85)
+# What something is put into or taken out of stands open, if the task does not open it first, by a share in this range.
+WIDE_SHARE = (0.85, 0.95)
 # The arm must follow the arc to beyond what counts as open.
 ARC_SHARE = 0.70
 ARC_POSES = 7
@@ -29,31 +32,86 @@ ARC_POSES = 7
 TILTS_RAD = (0.0, 0.3, -0.3, 0.6, -0.6)
 
 
-def swinging(parsed: ParsedTask, object_id: str) -> list[Primitive]:
-    """Return the primitives that open or close an object, in order."""
-    return [p for p in parsed.primitives if p.object == object_id and p.name in ("open", "close")]
+def swinging(parsed: ParsedTask, object_id: str, models: Mapping[str, ObjectModel]) -> list[Primitive]:
+    """Return the primitives that open or close a drawer or door of an object, in order."""
+    steps = [p for p in parsed.primitives if p.object == object_id and p.name in ("open", "close")]
+    return [p for p in steps if meant(models[object_id], p.spot)]
+
+
+def with_lids_off(parsed: ParsedTask, models: Mapping[str, ObjectModel]) -> tuple[ParsedTask, dict[str, ObjectModel]]:
+    """Return the task and its models with what it begins by putting on as a thing of its own, which is moved.
+
+    Args:
+        parsed: The sentence's meaning.
+        models: Geometry by object id.
+    """
+    nodes: list[ObjectSpec] = []
+    found = dict(models)
+    for node in parsed.scene.objects:
+        steps = [p.name for p in parsed.primitives if p.object == node.id and p.name in ("open", "close")]
+        lids = loose_lids(models[node.id]) if steps[:1] == ["close"] and not node.parts else ()
+        if not lids:
+            nodes.append(node)
+            continue
+        others = any(p.object == node.id and p.name not in ("open", "close") for p in parsed.primitives)
+        nodes.append(node.model_copy(update={"manipulated": node.manipulated and others}))
+        found[node.id] = without(models[node.id], {link.name for link in lids})
+        for link in lids:
+            lid = part_id(node.id, link.name)
+            found[lid] = part_model(models[node.id], link.name)
+            nodes.append(ObjectSpec(id=lid, category=node.category, manipulated=True))
+    return parsed.model_copy(update={"scene": parsed.scene.model_copy(update={"objects": tuple(nodes)})}), found
+
+
+def parts_off(object_id: str, poses: Mapping[str, Pose]) -> dict[str, PoseSpec]:
+    """Return where the lids of an object were laid, by link name, among poses by id."""
+    prefix = part_id(object_id, "")
+    return {key.removeprefix(prefix): PoseSpec.from_pose(p) for key, p in poses.items() if key.startswith(prefix)}
 
 
 def start_joints(parsed: ParsedTask, models: Mapping[str, ObjectModel], seed: int) -> dict[str, dict[str, float]]:
-    """Return joint values by object and link for what the task begins by closing; the rest starts shut."""
+    """Return joint values by object and link for what stands open at the start; the rest starts shut.
+
+    That is what the task begins by closing, and what it puts things into or takes them out of before it opens it.
+    """
     found: dict[str, dict[str, float]] = {}
     for node in parsed.scene.objects:
-        steps = swinging(parsed, node.id)
-        if not steps or steps[0].name != "close" or node.joints:
+        if node.joints:
+            continue
+        steps = swinging(parsed, node.id, models)
+        used = used_shut(parsed, node.id)
+        if not used and (not steps or steps[0].name != "close"):
             continue
         rng = rng_for(seed, "open at the start", node.id)
-        links = meant(models[node.id], steps[0].spot)
+        links = meant(models[node.id], steps[0].spot if steps else None)
         if not links:
             continue
         link = links[int(rng.integers(len(links)))]
         assert link.joint is not None
         low, high = link.joint.range
-        found[node.id] = {link.name: low + float(rng.uniform(*START_SHARE)) * (high - low)}
+        found[node.id] = {link.name: low + float(rng.uniform(*(WIDE_SHARE if used else START_SHARE))) * (high - low)}
     return found
 
 
-def swept_footprint(model: ObjectModel, pose_world_object: Pose, steps: Sequence[Primitive]) -> Footprint:
-    """Outline an object with all that its leaves sweep when they are opened and closed."""
+def used_shut(parsed: ParsedTask, object_id: str) -> bool:
+    """Tell whether something is put into an object, or taken out of it, before the task opens it."""
+    inside = {r.subject for r in parsed.scene.relations if (r.relation, r.object) == ("in", object_id)}
+    for step in parsed.primitives:
+        if step.object == object_id and step.name == "open":
+            return False
+        if step.relation == "in" and step.target == object_id:
+            return True
+        if step.name == "pick" and step.object in inside:
+            return True
+    return False
+
+
+def swept_footprint(
+    model: ObjectModel, pose_world_object: Pose, steps: Sequence[Primitive], joints: Mapping[str, float]
+) -> Footprint:
+    """Outline an object as it stands, with all that its leaves sweep when they are opened and closed."""
+    if not steps:
+        return Footprint.from_model(at_joints(model, joints), pose_world_object)
     ranges = {link.name: link.joint.range for p in steps for link in meant(model, p.spot) if link.joint is not None}
     return Footprint.from_points(pose_world_object.transform(swept_vertices(model, ranges)))
 

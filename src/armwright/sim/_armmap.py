@@ -41,6 +41,7 @@ class ArmMap:
         self._model = model
         self._owner = built.body_object
         self._mass_of = _moving_masses(built)
+        self._loose_mass = _loose_masses(built)
         self.pads = tuple(
             np.array([int(model.geom(ARM_PREFIX + g).id) for g in side]) for side in spec.gripper.pad_geoms
         )
@@ -75,6 +76,12 @@ class ArmMap:
         (_, inner_low), (inner_high, _) = sorted(spans)
         return max(0.0, inner_high - inner_low)
 
+    def _payload(self, object_id: str, bodies: set[int]) -> float:
+        """Return the mass that goes along when these bodies of an object are held [kg]: a lid alone, or all of it."""
+        if bodies <= self._loose_mass.keys():
+            return sum(self._loose_mass[b] for b in bodies)
+        return self._mass_of.get(object_id, 0.0)
+
     @cached_property
     def _corners(self) -> dict[int, Array]:
         return {int(g): geom_corners(self._model, int(g)) for side in self.pads for g in side}
@@ -108,7 +115,8 @@ class ArmMap:
         sides = [np.flatnonzero(squeezes & (self._side[own] == side)) for side in (0, 1)]
         touched = [{self._owner[self._model.geom_bodyid[g]] for g in set(other[i].tolist())} for i in sides]
         held = frozenset(touched[0] & touched[1])
-        payload = sum(self._mass_of.get(name, 0.0) for name in held)
+        bodies = {int(self._model.geom_bodyid[g]) for i in sides for g in set(other[i].tolist())}
+        payload = sum(self._payload(name, {b for b in bodies if self._owner[b] == name}) for name in held)
         grip = 0.5 * float(sum(pressed[i].sum() for i in sides))
         return ContactReading(force.sum(0), grip, held, payload, bool(touched[0] and touched[1]))
 
@@ -154,6 +162,16 @@ def _moving_masses(built: BuiltScene) -> dict[str, float]:
         if link.dof >= 0:
             mass[object_id] = mass.get(object_id, 0.0) + float(built.model.body_mass[link.body])
     return mass
+
+
+def _loose_masses(built: BuiltScene) -> dict[int, float]:
+    """Return the masses of the links that move freely besides their object's root, by body."""
+    roots = {object_id: model.root.name for object_id, model in built.objects.items()}
+    return {
+        link.body: float(built.model.body_mass[link.body])
+        for (object_id, name), link in built.links.items()
+        if link.free and name != roots[object_id]
+    }
 
 
 def _gripper_geoms(built: BuiltScene, tool_body: int, pads: tuple[Ids, ...]) -> NDArray[np.bool_]:

@@ -199,7 +199,8 @@ def build_objects(scene: SceneSpec, objects: Mapping[str, ObjectModel]) -> tuple
         for k, link in enumerate(objects[node.id].links):
             if k == 0 or (link.joint is None):
                 body = spec.body(node.id if k == 0 else f"{node.id}/{link.name}")
-                body.pos, body.quat = node.pose.position_m, node.pose.quat_wxyz
+                at = node.parts.get(link.name, node.pose)
+                body.pos, body.quat = at.position_m, at.quat_wxyz
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
@@ -232,8 +233,9 @@ def place_objects(built: BuiltScene, model: Any, data: Any, scene: SceneSpec) ->
         for link in built.objects[node.id].links:
             index = built.links[node.id, link.name]
             if index.free:
-                data.qpos[index.qpos : index.qpos + 3] = placed.position_m
-                data.qpos[index.qpos + 3 : index.qpos + 7] = placed.quat_wxyz
+                at = node.parts[link.name].to_pose() if link.name in node.parts else placed
+                data.qpos[index.qpos : index.qpos + 3] = at.position_m
+                data.qpos[index.qpos + 3 : index.qpos + 7] = at.quat_wxyz
             elif index.qpos >= 0 and link.joint is not None:
                 low, high = link.joint.range
                 data.qpos[index.qpos] = min(max(node.joints.get(link.name, 0.0), low), high)

@@ -11,6 +11,7 @@ import numpy as np
 from armwright.affordance.protocol import ObjectCloud
 from armwright.assets.cloud import LabelledCloud, sample_cloud, surface_m2
 from armwright.assets.model import ObjectModel
+from armwright.assets.parts import is_seated, loose_lids, owner_of, part_id, part_model, without
 from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Array, Pose
 from armwright.core.seeds import rng_for
@@ -33,7 +34,8 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
 
     Args:
         world: The world.
-        exclude: Ids to leave out, with all their links that go along when they are lifted.
+        exclude: Ids to leave out, with all their links that go along when they are lifted; a loose link's own id
+            (`assets.parts.part_id`) leaves out that link alone.
         targets: Ids that may be ignored on request, all their links with them.
 
     Raises:
@@ -48,13 +50,14 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
     if TABLE in wanted:
         names.add(TABLE)
     for object_id, model in world.objects.items():
+        stays = model.left_behind | lids_off(world, object_id) if object_id in skipped else frozenset()
         for link in model.links:
-            if not link.hulls or (object_id in skipped and link.name not in model.left_behind):
+            name = object_id if link is model.root else part_id(object_id, link.name)
+            if not link.hulls or name in skipped or (object_id in skipped and link.name not in stays):
                 continue
-            name = object_id if link is model.root else f"{object_id}/{link.name}"
             pose = pose_base_world @ world.truth.pose(object_id, link.name)
             obstacles.append(Obstacle(name, pose, link.hulls))
-            if object_id in wanted:
+            if object_id in wanted or name in wanted:
                 names.add(name)
     return WorldSpec(tuple(obstacles), frozenset(names))
 
@@ -62,6 +65,16 @@ def world_spec(world: World, *, exclude: Iterable[str] = (), targets: Iterable[s
 def table_obstacle(table: TableShape | None = None, pose_base_world: Pose | None = None) -> Obstacle:
     """Return the table as the planner sees it: the usual one, the arm's base at the origin, unless told otherwise."""
     return Obstacle(TABLE, pose_base_world or Pose(), _table_hulls(table or TableShape()))
+
+
+def lids_off(world: World, object_id: str) -> frozenset[str]:
+    """Return the names of an object's loose lids that are not on their seat now."""
+    truth = world.truth
+    return frozenset(
+        link.name
+        for link in loose_lids(world.objects[object_id])
+        if not is_seated(link, truth.pose(object_id).inverse() @ truth.pose(object_id, link.name))
+    )
 
 
 def object_cloud(
@@ -94,6 +107,9 @@ def object_cloud(
 class OracleSource:
     """The scene as it truly is; named in every record that used it.
 
+    A lid that is off its seat is a thing of its own, ``id/link``, and no longer a part of what it belongs to. On its
+    seat it can be asked for by that id as well.
+
     Args:
         world: The world to read.
     """
@@ -105,11 +121,13 @@ class OracleSource:
 
     def objects(self) -> tuple[str, ...]:
         """Return the ids of all objects."""
-        return tuple(self._world.objects)
+        ids = self._world.objects
+        return (*ids, *(part_id(one, link) for one in ids for link in sorted(lids_off(self._world, one))))
 
     def pose_world(self, object_id: str) -> Pose:
         """Return the pose of an object's root in the world."""
-        return self._world.truth.pose(object_id)
+        owner, link = owner_of(object_id)
+        return self._world.truth.pose(owner, link or "base")
 
     def pose_world_link(self, object_id: str, link: str) -> Pose:
         """Return the pose of a link in the world; it is the root's while the link's joint is at 0."""
@@ -121,27 +139,42 @@ class OracleSource:
 
     def model(self, object_id: str) -> ObjectModel:
         """Return an object's model."""
-        if object_id not in self._world.objects:
+        owner, link = owner_of(object_id)
+        if owner not in self._world.objects:
             raise UnknownNameError("object", object_id, self._world.objects)
-        return self._world.objects[object_id]
+        model = self._world.objects[owner]
+        return part_model(model, link) if link else without(model, lids_off(self._world, owner))
 
     def mass_kg(self, object_id: str) -> float:
         """Return what the hand carries when it lifts an object, with its contents [kg]."""
-        return self._world.truth.mass_kg(object_id)
+        owner, link = owner_of(object_id)
+        return self._world.truth.mass_kg(owner, link=link or None)
 
     def cloud(self, object_id: str) -> ObjectCloud:
         """Return labelled points of an object, in its frame."""
-        return object_cloud(self._world, object_id)
+        return self._cloud(object_id, _CLOUD_POINTS)
 
     def close_up(self, object_id: str, center_m: Array, radius_m: float) -> ObjectCloud:
         """Return dense labelled points of an object around a place in its frame: large things have small handles."""
         model = self.model(object_id)
-        points = min(_CLOSE_POINTS, max(_CLOUD_POINTS, int(_CLOSE_DENSITY * surface_m2(model))))
-        cloud = object_cloud(self._world, object_id, n=points)
+        cloud = self._cloud(object_id, min(_CLOSE_POINTS, max(_CLOUD_POINTS, int(_CLOSE_DENSITY * surface_m2(model)))))
         near = np.linalg.norm(cloud.points_m - np.asarray(center_m, float), axis=1) < radius_m
         part, link = cloud.part, cloud.link
         assert part is not None and link is not None
         return ObjectCloud(object_id, cloud.category, cloud.points_m[near], cloud.normals[near], part[near], link[near])
+
+    def _cloud(self, any_id: str, n: int) -> ObjectCloud:
+        owner, link = owner_of(any_id)
+        category = self.model(any_id).category
+        if link:
+            lid = _cloud(self.model(any_id), n)
+            return ObjectCloud(any_id, category, lid.points_m, lid.normals, lid.part, lid.link)
+        cloud = object_cloud(self._world, owner, n=n)
+        off = lids_off(self._world, owner)
+        if not off or cloud.link is None or cloud.part is None:
+            return cloud
+        own = ~np.isin(cloud.link, list(off))
+        return ObjectCloud(owner, category, cloud.points_m[own], cloud.normals[own], cloud.part[own], cloud.link[own])
 
     def world_spec(self, *, exclude: tuple[str, ...] = (), targets: tuple[str, ...] = ()) -> WorldSpec:
         """Return what the planner must avoid."""
@@ -150,6 +183,7 @@ class OracleSource:
 
 def _checked(world: World, ids: tuple[str, ...]) -> frozenset[str]:
     known = {*world.objects, TABLE}
+    known |= {part_id(one, link.name) for one, model in world.objects.items() for link in loose_lids(model)}
     for object_id in ids:
         if object_id not in known:
             raise UnknownNameError("object", object_id, known)

@@ -187,10 +187,17 @@ class WorldTruth:
         own = [c for c in self.contacts() if c.objects == (object_id, object_id)]
         return frozenset(link for link in loose if not any(link in c.links for c in own))
 
-    def mass_kg(self, object_id: str) -> float:
-        """Return the mass of an object and of what it held at the start; not of the links that it leaves behind."""
+    def mass_kg(self, object_id: str, *, link: str | None = None) -> float:
+        """Return the mass of an object and of what it held at the start; not of the links that it leaves behind.
+
+        Args:
+            object_id: Which object.
+            link: Only that of this link.
+        """
         self._known(object_id)
         built, mass = self._physics.built, self._physics.model.body_mass
+        if link is not None:
+            return float(mass[self._link(object_id, link).body])
         stays = built.objects[object_id].left_behind
         own = (object_id, f"{object_id}/{CONTENTS}")
         carried = (b for b, owner in enumerate(built.body_object) if owner in own and built.body_link[b] not in stays)

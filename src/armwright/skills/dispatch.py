@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from armwright.assets.parts import loose_lids, owner_of, part_id
 from armwright.control.protocols import StageReport
 from armwright.core.task import TABLE, AffordanceQuery, Primitive
 from armwright.skills.articulated import open_part
 from armwright.skills.context import SkillContext
 from armwright.skills.drag import drag
 from armwright.skills.hang import hang, usable_for_hang
+from armwright.skills.lids import close_lid, open_lid
 from armwright.skills.pick import pick
 from armwright.skills.place import hold, place, usable_for
 from armwright.skills.pour import pour, usable_for_pour
@@ -160,15 +162,19 @@ def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuer
 
 
 def _no_leaf(ctx: SkillContext, primitive: Primitive) -> StageReport | None:
-    """Refuse to swing an object none of whose parts is hinged or slides: a loose lid is not swung."""
+    """Refuse to swing an object none of whose parts is hinged or slides."""
     model = ctx.scene.model(primitive.object)
     if any(link.joint is not None for link in model.links):
         return None
-    loose = [link.name for link in model.links[1:] if link.name not in model.left_behind]
-    detail = f"{primitive.object} has no hinged or sliding part"
-    if loose:
-        detail += f"; its {' and its '.join(loose)} {'is' if len(loose) == 1 else 'are'} loose"
+    detail = f"{primitive.object} has no hinged or sliding part, and no lid that comes off"
     return StageReport(f"{primitive.name} {primitive.object}", False, "no_leaf", detail)
+
+
+def _lid_of(ctx: SkillContext, object_id: str) -> str | None:
+    """Return the id of the loose lid that an object is opened and closed by, on its seat or off it, or None."""
+    on = [part_id(object_id, link.name) for link in loose_lids(ctx.scene.model(object_id))]
+    off = [other for other in ctx.scene.objects() if owner_of(other)[0] == object_id != other]
+    return next(iter([*off, *on]), None)
 
 
 def _open(
@@ -177,6 +183,9 @@ def _open(
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
         return _no_query(primitive, "to open it by")
+    lid = _lid_of(ctx, primitive.object)
+    if lid is not None:
+        return open_lid(ctx, query, lid)
     return _no_leaf(ctx, primitive) or open_part(ctx, query, which=primitive.spot)
 
 
@@ -186,6 +195,9 @@ def _close(
     query = query_for(queries, primitive.object, "grasp")
     if query is None:
         return _no_query(primitive, "it closes by")
+    lid = _lid_of(ctx, primitive.object)
+    if lid is not None:
+        return close_lid(ctx, query, lid)
     return _no_leaf(ctx, primitive) or close_part(ctx, query, which=primitive.spot)
 
 

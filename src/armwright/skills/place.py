@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from armwright.assets.footprint import Footprint
-from armwright.assets.placement import placements, standing
+from armwright.assets.parts import owner_of, seat_poses
+from armwright.assets.placement import REST_M, placements, standing
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
@@ -59,6 +60,8 @@ def placement_poses(
     """
     stand = standing(ctx.scene.model(object_id), stand)
     reference = None if target == TABLE else target
+    if relation == "on" and reference is not None and owner_of(object_id)[0] == reference:
+        return _seats(ctx, object_id, reference)
     others = [o for o in ctx.scene.objects() if o not in (object_id, reference)]
     if reference is not None:
         other, pose_world_other = ctx.scene.model(reference), ctx.scene.pose_world(reference)
@@ -99,6 +102,13 @@ def placement_poses(
         )
 
     return sorted(poses, key=lambda pose: not leaves_room(pose))[:PLACEMENTS]
+
+
+def _seats(ctx: SkillContext, lid: str, owner: str) -> list[Pose]:
+    """Return the poses in the world in which a lid lies on what it belongs to, just above contact."""
+    root = ctx.scene.pose_world(owner)
+    raised = Pose(root.position_m + np.array([0.0, 0.0, REST_M]), root.quat_wxyz)
+    return [raised @ pose for pose in seat_poses(ctx.scene.model(lid).root)]
 
 
 def _around(

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from armwright.assets.model import ObjectModel
+from armwright.assets.parts import loose_lids
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE as TABLE
 
@@ -25,7 +26,7 @@ class Truth(Protocol):
 
     def contents(self, object_id: str) -> Array: ...
 
-    def velocity(self, object_id: str) -> tuple[Array, Array]: ...
+    def velocity(self, object_id: str, link: str = ...) -> tuple[Array, Array]: ...
 
     def supported_by(self, object_id: str) -> frozenset[str]: ...
 
@@ -51,6 +52,8 @@ class ObjectEvidence:
         joints: Value of each jointed link's joint [m or rad], by link name.
         joint_speeds: Its speed [m/s or rad/s], by link name.
         contents_m: (k, 3) where the beads that started in it are in the world [m].
+        loose: Pose of each loose lid in the world, by link name.
+        loose_speeds: Its speed [m/s], by link name.
     """
 
     pose_world: Pose
@@ -64,6 +67,8 @@ class ObjectEvidence:
     joint_speeds: Mapping[str, float] = field(default_factory=dict)
     contents_m: Array = field(default_factory=lambda: np.zeros((0, 3)))
     touching: frozenset[str] = frozenset()
+    loose: Mapping[str, Pose] = field(default_factory=dict)
+    loose_speeds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def low_m(self) -> Array:
@@ -123,6 +128,7 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
     for object_id, model in models.items():
         linear, angular = truth.velocity(object_id)
         jointed = [link.name for link in model.links if link.joint is not None]
+        lids = [link.name for link in loose_lids(model)]
         objects[object_id] = ObjectEvidence(
             pose_world=truth.pose(object_id),
             speed_m_s=float(np.linalg.norm(linear)),
@@ -135,5 +141,7 @@ def observe(truth: Truth, models: Mapping[str, ObjectModel], pose_world_base: Po
             joint_speeds={link: truth.joint_speed(object_id, link) for link in jointed},
             contents_m=truth.contents(object_id),
             touching=truth.touching(object_id),
+            loose={link: truth.pose(object_id, link) for link in lids},
+            loose_speeds={link: float(np.linalg.norm(truth.velocity(object_id, link)[0])) for link in lids},
         )
     return Evidence(objects, pose_world_base)

@@ -11,12 +11,14 @@ import numpy as np
 
 from armwright.assets.cloud import nearest_part
 from armwright.assets.model import ObjectModel
+from armwright.assets.parts import loose_lids
 from armwright.assets.placement import standing
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, Primitive
 from armwright.tasks import articulation, predicates, shifting
 from armwright.tasks.evidence import TABLE, Evidence, Truth, observe
 from armwright.tasks.hanging import hung
+from armwright.tasks.lids import LidWatch, lid_closed, lid_opened, lids_resting
 from armwright.tasks.passing import Order
 from armwright.tasks.pouring import PourWatch
 from armwright.tasks.predicates import COMPLIANCE_SHARE, STILL_SPEED_M_S, Verdict
@@ -102,8 +104,14 @@ class EpisodeJudge:
         self._grasped = {q.object: q for q in queries if q.role == "grasp"}
         self._picked = tuple(dict.fromkeys(p.object for p in primitives if p.name == "pick"))
         self._swung = tuple(dict.fromkeys(p.object for p in primitives if p.name in ("open", "close")))
-        self._pulled = tuple(dict.fromkeys(p.object for p in primitives if p.name == "open"))
-        self._swings: dict[str, articulation.SwingWatch] = {}
+        self._lidded = frozenset(o for o in self._swung if o in self._models and loose_lids(self._models[o]))
+        # A drawer or door may be pushed shut, a lid is held whatever is done with it.
+        self._pulled = tuple(
+            dict.fromkeys(
+                p.object for p in primitives if p.name == "open" or (p.name == "close" and p.object in self._lidded)
+            )
+        )
+        self._swings: dict[str, articulation.SwingWatch | LidWatch] = {}
         self._order = Order(primitives)
         self._held_once: dict[int, Verdict] = {}
         self._holds = tuple(k for k, p in enumerate(primitives) if p.name == "hold")
@@ -132,8 +140,12 @@ class EpisodeJudge:
                 around = {name: seen.pose_world for name, seen in first.objects.items() if name in goals}
                 self._shifts[object_id] = shifting.ShiftWatch(first.objects[object_id], around)
             for object_id in self._swung:
-                joints = first.objects[object_id].joints
-                self._swings[object_id] = articulation.SwingWatch(self._models[object_id], joints)
+                one, model = first.objects[object_id], self._models[object_id]
+                self._swings[object_id] = (
+                    LidWatch(model, one.pose_world, one.loose)
+                    if object_id in self._lidded
+                    else articulation.SwingWatch(model, one.joints)
+                )
             return
         self._touched |= truth.robot_contacts()
         for object_id in self._picked:
@@ -288,6 +300,9 @@ class EpisodeJudge:
         name = f"{'opened' if primitive.name == 'open' else 'closed'}({subject})"
         if primitive.name == "close" and not swing.was_open(spot, articulation.WAS_OPEN_SHARE):
             return Verdict(False, name, "it was shut all along")
+        if isinstance(swing, LidWatch):
+            verdict = lid_opened(evidence, subject) if primitive.name == "open" else lid_closed(evidence, subject)
+            return predicates.all_of(verdict, lids_resting(evidence, subject), predicates.released(evidence, subject))
         others = {p.spot for p in self._primitives if p.object == subject and p.name in ("open", "close")} - {
             spot,
             None,
