@@ -24,6 +24,8 @@ from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
 
 # Near enough: well within what a push is judged by; nearer than that the fingers' own error leads.
 NEAR_M = 0.012
+# Good enough where nothing brings it nearer.
+GOOD_M = 2 * NEAR_M
 PUSHES = 6
 # Where the arm cannot get behind an object, it is pushed askew first, by as much as that brings it on.
 DETOURS_RAD = (0.0, 0.7, -0.7)
@@ -96,6 +98,8 @@ def push(ctx: SkillContext, query: AffordanceQuery, goal_m: Array, *, name: str)
             if isinstance(stroke, _Stroke):
                 break
         if isinstance(stroke, str):
+            if tried and left < GOOD_M:  # the last correction is not worth giving up for
+                break
             return StageReport(name, False, "no_push", "; ".join([*tried, stroke]))
         end = outline_of(ctx, query.object).center_m + leg
         report = _do(ctx, query.object, stroke, end, leg / np.linalg.norm(leg))
@@ -103,7 +107,7 @@ def push(ctx: SkillContext, query: AffordanceQuery, goal_m: Array, *, name: str)
         if not report.ok:
             break
     left = float(np.linalg.norm(np.asarray(goal_m) - outline_of(ctx, query.object).center_m))
-    if left < 2 * NEAR_M:
+    if left < GOOD_M:
         return StageReport(name, True, "done", f"{100 * left:.1f} cm from the goal", {"pushes": len(tried)})
     return StageReport(name, False, "push_failed", f"{100 * left:.1f} cm from the goal; {'; '.join(tried)}")
 
