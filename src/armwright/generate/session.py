@@ -100,16 +100,16 @@ class Session:
         found = self.planner.ik(poses, n_seeds=6, max_solutions=1)
         return np.asarray((found.count > 0).reshape(len(points), -1).any(1))
 
-    def follow(self, arcs: Sequence[Sequence[Array]], obstacles: Sequence[Obstacle] = ()) -> bool:
+    def follow(self, arcs: Sequence[Sequence[Array]], obstacles: Sequence[Obstacle] | None = None) -> bool:
         """Return whether the arm can go through the tool poses of any of several arcs, in order, on one branch.
 
         Args:
             arcs: (4, 4) poses each, in the base frame.
-            obstacles: What the arm must be clear of at each of them, besides the table; without any, not even that.
+            obstacles: What the arm must be clear of at each of them, besides the table; None: not even of that.
         """
         placed = False
         for path in (path for arc in arcs for path in self._branches(arc)):
-            if not obstacles:
+            if obstacles is None:
                 return True
             if not placed:
                 self.planner.detach()

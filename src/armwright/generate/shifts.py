@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from armwright.core.pose import Array, Pose
 SHORTEST_SHIFT_M = 0.06
 # Half a finger's depth behind an object, and the height of the pads over the table.
 HAND_M, HAND_Z_M = 0.02, 0.04
+# Tilts of a pushing hand from the direction of the push towards the table, and how far it comes in along its fingers.
+TILTS_RAD = (0.5, 0.9, 1.2, 1.57, 1.9)
+COMING_IN_M = 0.08
 
 
 def shifts(
@@ -48,3 +51,25 @@ def behind(object_id: str, parsed: ParsedTask, own: Footprint, goal_m: Array) ->
     way = way / max(float(np.linalg.norm(way)), 1e-9)
     back = 0.0 if pull else float(((own.outline_m - own.center_m) @ -way).max()) + HAND_M
     return np.array([*(own.center_m - back * way), own.z_m[0] + HAND_Z_M])
+
+
+def strokes(start_m: Array, goal_m: Array, own: Footprint) -> Sequence[Sequence[Array]]:
+    """Return the ways of pushing an object: the tool's poses (4, 4) before the stroke, at its start and at its end.
+
+    Args:
+        start_m: (3,) where the hand begins, as from `behind`.
+        goal_m: (2,) or more, where the middle of the object's footprint is to come to.
+        own: What the object covers before.
+    """
+    way = goal_m[:2] - own.center_m
+    length = max(float(np.linalg.norm(way)), 1e-9)
+    u, up = np.array([*(way / length), 0.0]), np.array([0.0, 0.0, 1.0])
+    across = np.cross(up, u)
+    found = []
+    for tilt in TILTS_RAD:
+        z = np.cos(tilt) * u - np.sin(tilt) * up
+        for y in (across, -across):
+            rotation = np.stack([np.cross(y, z), y, z], axis=1)
+            stops = (start_m - COMING_IN_M * z, start_m, start_m + length * u)
+            found.append([Pose.from_rotation(rotation, stop).matrix() for stop in stops])
+    return found

@@ -21,7 +21,7 @@ from armwright.core.errors import SceneError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
 from armwright.core.task import RelationName
-from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts
+from armwright.generate.shifts import SHORTEST_SHIFT_M, behind, shifts, strokes
 from armwright.generate.swings import (
     Follow,
     can_swing,
@@ -31,6 +31,7 @@ from armwright.generate.swings import (
     swinging,
     with_lids_off,
 )
+from armwright.planning.types import Obstacle
 from armwright.robots.spec import RobotSpec
 from armwright.robots.station import station
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -298,6 +299,7 @@ def solve_scene(
                 reason = _refuse(node, pose, models, poses, prints, parsed, joints, reach, space)
                 if not reason and pose is not None and follow is not None:
                     reason = _no_arc(node, pose, models, parsed, joints, follow)
+                    reason = reason or _no_stroke(node, pose, models, poses, parsed, follow)
                 if not reason:
                     break
                 rejected[f"{node.id}: {reason}"] += 1
@@ -366,7 +368,7 @@ def _propose(
     model = models[node.id]
     bottom = -float(model.bounds_m[0][2])
     relations = _relations_of(node.id, parsed)
-    if relations:
+    if relations and not _comes_from_afar(relations[0], parsed):
         relation = relations[0]
         found = placements(
             model,
@@ -407,10 +409,17 @@ def _relations_of(object_id: str, parsed: ParsedTask) -> list[Relation]:
     return sorted(found, key=lambda r: r.relation not in ("on", "in"))
 
 
+def _comes_from_afar(relation: Relation, parsed: ParsedTask) -> bool:
+    """Say whether something is pushed to what it stands beside: put there by the relation it would be there already."""
+    return relation.relation not in ("on", "in") and any(
+        p.name == "push" and (p.object, p.target) == (relation.subject, relation.object) for p in parsed.primitives
+    )
+
+
 def _carriers(object_id: str, parsed: ParsedTask) -> set[str]:
     """Return what an object is placed against and whatever carries that."""
     found: set[str] = set()
-    relations = _relations_of(object_id, parsed)
+    relations = [r for r in _relations_of(object_id, parsed) if not _comes_from_afar(r, parsed)]
     while relations and relations[0].object not in found:
         found.add(relations[0].object)
         relations = [r for r in _relations_of(relations[0].object, parsed) if r.relation in ("on", "in")]
@@ -451,6 +460,10 @@ def _refuse(
     mine = _footprint(node, models, pose, parsed, joints)
     if not TableBounds(space.x_m, space.y_m).contains(Footprint.from_model(models[node.id], pose).outline_m):
         return "off the table"
+    relations = _relations_of(node.id, parsed)
+    given = 0 if relations and _comes_from_afar(relations[0], parsed) else 1
+    if not all(_holds(relation, pose, models, poses) for relation in relations[given:]):
+        return "the relations do not hold together"
     for swept, goal in shifts(node.id, parsed, models, {**poses, node.id: pose}):
         if not TableBounds(space.x_m, space.y_m).contains(swept.outline_m):
             return "pushed off the table"
@@ -458,12 +471,9 @@ def _refuse(
             return "there already"
         if not bool(reach(goal[None])[0]):
             return "the goal is out of reach"
-        if not bool(reach(behind(node.id, parsed, mine, goal)[None])[0]):
-            return "the hand cannot get behind it"
+        if not _is_pushed(node, parsed) and not bool(reach(behind(node.id, parsed, mine, goal)[None])[0]):
+            return "the hand cannot get to it"
         mine = swept
-    relations = _relations_of(node.id, parsed)
-    if not all(_holds(relation, pose, models, poses) for relation in relations[1:]):
-        return "the relations do not hold together"
     carried = _carriers(node.id, parsed)
     for other, other_print in prints.items():
         if other not in carried and mine.overlaps(other_print, margin_m=MARGIN_M):
@@ -509,6 +519,35 @@ def _no_arc(
     if not steps or can_swing(models[node.id], pose, steps, joints.get(node.id, node.joints), follow):
         return ""
     return NO_ARC
+
+
+def _is_pushed(node: ObjectSpec, parsed: ParsedTask) -> bool:
+    step = next((p for p in parsed.primitives if p.object == node.id and p.name in ("push", "pull")), None)
+    return step is not None and step.name == "push"
+
+
+def _no_stroke(
+    node: ObjectSpec,
+    pose: Pose,
+    models: Mapping[str, ObjectModel],
+    poses: Mapping[str, Pose],
+    parsed: ParsedTask,
+    follow: Follow,
+) -> str:
+    """Say so if the arm cannot get behind what it is to push, and go on to its end, clear of what stands already."""
+    if not _is_pushed(node, parsed):
+        return ""
+    own = Footprint.from_model(models[node.id], pose)
+    standing = [
+        Obstacle(f"{other}/{link.name}", at, link.hulls)
+        for other, at in poses.items()
+        for link in models[other].links
+        if link.hulls and link.joint is None
+    ]
+    for _, goal in shifts(node.id, parsed, models, {**poses, node.id: pose}):
+        if not follow(strokes(behind(node.id, parsed, own, goal), goal, own), standing):
+            return "the hand cannot push it there"
+    return ""
 
 
 def _targets_reachable(

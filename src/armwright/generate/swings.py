@@ -17,9 +17,9 @@ from armwright.core.task import Primitive
 from armwright.planning.types import Obstacle
 from armwright.tasks.articulation import meant
 
-Follow = Callable[[Sequence[Sequence[Array]], Sequence[Obstacle]], bool]
-"""Arcs, each of tool poses (4, 4) in the arm's base frame, in order, and what must not be touched at them -> whether
-the arm can go through one of them on one branch."""
+Follow = Callable[[Sequence[Sequence[Array]], Sequence[Obstacle] | None], bool]
+"""Arcs, each of tool poses (4, 4) in the arm's base frame, in order, and what must not be touched at them besides the
+table (None: nothing is looked at) -> whether the arm can go through one of them on one branch."""
 
 # What is to be closed starts open by a share of its travel in this range.
 START_SHARE = (0.45, 0.85)
@@ -131,8 +131,8 @@ def can_swing(
     for step in steps:
         links = [link for link in meant(model, step.spot) if step.name == "open" or not joints or link.name in joints]
         # What is shut is pushed with closed fingers; what is opened must have room for a hand around its handle.
-        beside = () if step.name == "close" else None
-        if not any(_follows(model, link, pose_base_object, joints, follow, beside) for link in links):
+        clear = step.name == "open"
+        if not any(_follows(model, link, pose_base_object, joints, follow, clear=clear) for link in links):
             return False
     return True
 
@@ -143,11 +143,12 @@ def _follows(
     pose: Pose,
     joints: Mapping[str, float],
     follow: Follow,
-    beside: Sequence[Obstacle] | None,
+    *,
+    clear: bool,
 ) -> bool:
     assert link.joint is not None
     start = joints.get(link.name)
-    obstacles = _rest(model, link, pose, joints) if beside is None else beside
+    obstacles = _rest(model, link, pose, joints) or None if clear else None
     low, high = link.joint.range
     end = start if start is not None else low + ARC_SHARE * (high - low)
     values = np.linspace(low, end, ARC_POSES)
