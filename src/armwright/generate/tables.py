@@ -72,8 +72,9 @@ def format_table(record: Mapping[str, Any]) -> str:
         )
     for name, part in _totals(rows):
         lines.append(f"{name}: {part['both']} of {part['n']} ({_share(part)})")
-    for kind in CROSSED:
-        lines += format_cross(rows, kind)
+    if len({tier_of(row["task"]) for row in rows}) > 1:
+        for kind in CROSSED:
+            lines += format_cross(rows, kind)
     if summary["failures"]:
         worst = sorted(summary["failures"].items(), key=lambda item: (-item[1], item[0]))
         lines.append(f"failures: {_counted(dict(worst))}")
@@ -114,10 +115,10 @@ def cross(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, dict[str, d
 
 
 def format_cross(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
-    """Return `cross` as lines of text, in percent with 95 % intervals; none where there is only one column or tier."""
+    """Return `cross` as lines of text, in percent with 95 % intervals; none where there is only one column."""
     table = cross(rows, kind)
     columns = list(table["all"])
-    if len(columns) < 2 or len(table) < 3:
+    if len(columns) < 2:
         return []
     wide = max(17, *(len(name) + 2 for name in columns))
     lines = [f"{'':<10}" + "".join(f"{name:>{wide}}" for name in columns)]
