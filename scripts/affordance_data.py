@@ -1,6 +1,7 @@
 """Draw training samples for the affordance networks into a folder, shard by shard, until enough or stopped.
 
 python scripts/affordance_data.py FOLDER --rounds 40 --worker 0 --workers 2
+python scripts/affordance_data.py FOLDER --first 100 --rounds 140 --finishing
 python scripts/affordance_data.py FOLDER --split validation --rounds 2
 """
 
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from armwright.affordance.labelled.samples import training_round, training_sample
+from armwright.affordance.labelled.samples import finishing_round, training_round, training_sample
 
 
 def write_shard(path: Path, samples: list[dict[str, object]]) -> None:
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--worker", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--finishing", action="store_true", help="Draw what the last runs of training see.")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     for number in range(chosen.first + chosen.worker, chosen.rounds, chosen.workers):
@@ -40,12 +42,14 @@ def main() -> None:
         if path.exists():
             continue
         begun = time.perf_counter()
-        names = training_round(number)
+        names = finishing_round(number) if chosen.finishing else training_round(number)
         per_round = {name: names.count(name) for name in names}
         samples = []
         for name, count in per_round.items():
             for k in range(count):
-                samples.append(dict(training_sample(name, number * count + k, split=chosen.split)))
+                samples.append(
+                    dict(training_sample(name, number * count + k, split=chosen.split, finishing=chosen.finishing))
+                )
         write_shard(path, samples)
         sys.stdout.write(f"{path.name}: {len(samples)} samples in {time.perf_counter() - begun:.0f} s\n")
         sys.stdout.flush()

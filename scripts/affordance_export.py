@@ -1,8 +1,9 @@
 """Write a trained network as two ONNX files: the object is encoded once, each query asks the head.
 
-    python scripts/affordance_export.py WEIGHTS.pt CACHE --model learned --out src/armwright/affordance/data
+    python scripts/affordance_export.py WEIGHTS.pt… --model learned --out src/armwright/affordance/data --cache CACHE
 
-Says, on the validation draws, how often absent regions fire and present ones are kept for a range of thresholds.
+Several files of weights, of runs that went on from the same ones, are averaged. With a cache, says on the validation
+draws how often absent regions fire and present ones are kept for a range of thresholds.
 """
 
 from __future__ import annotations
@@ -59,21 +60,55 @@ def export(encoder: nn.Module, head: nn.Module, folder: Path, name: str) -> None
     )
 
 
+def shipped(folder: Path, model: str) -> dict[str, torch.Tensor]:
+    """Return the weights in ``MODEL_encoder.onnx`` and ``MODEL_head.onnx``, to go on training from.
+
+    What only training needs (which region a phrase is of) is not in the files and comes back as zeros.
+    """
+    import onnx
+    from onnx import numpy_helper
+
+    state = networks(model).state_dict()
+    missing = set(state)
+    for part in ("encoder", "head"):
+        graph = onnx.load(folder / f"{model}_{part}.onnx").graph
+        values = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
+        found = {f"{part}.{name}": value for name, value in values.items() if f"{part}.{name}" in state}
+        for node in graph.node:
+            if node.op_type == "MatMul" and node.input[1] in values:
+                # A product's weights are stored turned and without their name; the node's name holds the path of it.
+                steps = node.name.split("/")[1:-1]
+                kept = [a for a, b in zip(steps, [*steps[1:], ""], strict=True) if not b.startswith(f"{a}.")]
+                found[".".join([part, *kept, "weight"])] = values[node.input[1]].T
+        for name, value in found.items():
+            if value.shape != state[name].shape:
+                raise ValueError(f"{name} is {tuple(value.shape)} in {folder}, {tuple(state[name].shape)} here.")
+        state |= found
+        missing -= set(found)
+    unexpected = {name for name in missing if not name.startswith("head.text.concept")}
+    if unexpected:
+        raise ValueError(f"{folder} lacks {sorted(unexpected)}.")
+    return state | {name: torch.zeros_like(state[name]) for name in missing}
+
+
 def main() -> None:
-    """Export kept weights and print the thresholds."""
+    """Export kept weights, averaged, and print the thresholds."""
     from affordance_phrases import Phrases
     from train_affordance import Samples, answers
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("weights", type=Path)
-    parser.add_argument("cache", type=Path)
+    parser.add_argument("weights", type=Path, nargs="+")
+    parser.add_argument("--cache", type=Path)
     parser.add_argument("--model", choices=("learned", "openad"), default="learned")
     parser.add_argument("--out", type=Path, required=True)
     chosen = parser.parse_args()
     both = networks(chosen.model)
-    both.load_state_dict(torch.load(chosen.weights))
+    states = [torch.load(path) for path in chosen.weights]
+    both.load_state_dict({name: sum(state[name] for state in states) / len(states) for name in states[0]})
     both.eval()
     export(both["encoder"], both["head"], chosen.out, chosen.model)
+    if chosen.cache is None:
+        return
     validation = Samples(chosen.cache, "validation")
     validation.look()
     there, says, iou = [], [], []

@@ -47,8 +47,10 @@ class Down(nn.Module):
         center = self.gather(at, index)
         offset = (self.gather(at, near) - center.unsqueeze(2)) * 8.0
         offset = torch.cat([offset, offset.pow(2).sum(-1, keepdim=True).sqrt()], -1)
-        edges = F.relu(self.gather(self.value(values), near) + self.offset(offset))
-        return center, self.after(torch.cat([edges.amax(2), self.gather(values, index)], -1))
+        edges = self.gather(self.value(values), near) + self.offset(offset)
+        # The strongest first and then what is positive: the same, and several passes over all edges less.
+        strongest = F.relu(edges.amax(2) if torch.onnx.is_in_onnx_export() else edges.max(2).values)
+        return center, self.after(torch.cat([strongest, self.gather(values, index)], -1))
 
 
 class Layer(nn.Module):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from affordance_export import export, networks
+from affordance_export import export, networks, shipped
 from affordance_phrases import Phrases
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -29,9 +29,11 @@ from armwright.core.task import REGIONS
 
 INDICES = ("middle", "coarse", "near_middle", "near_coarse", "up_middle", "up_fine")
 FLOATS = ("features", "weight_middle", "weight_fine")
-LABELS = ("regions", "present", "judged", "presence_judged", "category")
+LABELS = ("regions", "mass", "present", "judged", "presence_judged", "category")
 DECODED = 768
-AVERAGING = 0.995
+AVERAGING = 0.98
+EASIEST = 0.15
+"""How often the sample that is answered best is drawn, against one that is answered as badly as can be."""
 LOOK_AGAIN_S = 120.0
 C = len(REGIONS)
 
@@ -43,6 +45,7 @@ class Samples:
         self.folder, self.split = folder, split
         self.read: set[str] = set()
         self.rows: list[tuple[dict[str, np.ndarray], int]] = []
+        self.worst = np.zeros(0)
         self.looked = -1e9
 
     def look(self) -> None:
@@ -55,13 +58,19 @@ class Samples:
                 with np.load(path) as data:
                     shard = {name: data[name] for name in (*INDICES, *FLOATS, *LABELS)}
                 self.rows += [(shard, k) for k in range(len(shard["category"]))]
+                self.worst = np.concatenate([self.worst, np.ones(len(shard["category"]))])
                 self.read.add(path.name)
+
+    def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Return row numbers, drawn more often the worse their worst region was answered last time."""
+        chance = self.worst + EASIEST
+        return rng.choice(len(self.rows), count, p=chance / chance.sum())
 
     def batch(self, which: np.ndarray) -> dict[str, Tensor | list[str]]:
         """Stack the rows of these numbers."""
         out: dict[str, Tensor | list[str]] = {}
         picked = [self.rows[int(i)] for i in which]
-        for name in (*INDICES, "regions", "present", "judged", "presence_judged"):
+        for name in (*INDICES, "regions", "mass", "present", "judged", "presence_judged"):
             out[name] = torch.from_numpy(np.stack([shard[name][k] for shard, k in picked]).astype(np.int64))
         for name in FLOATS:
             out[name] = torch.from_numpy(np.stack([shard[name][k] for shard, k in picked]).astype(np.float32))
@@ -93,7 +102,8 @@ def augment(batch: dict, rng: np.random.Generator) -> None:
 def select(batch: dict) -> None:
     """Decode some of the finest points: half drawn evenly, half so that each region gets as many as the next.
 
-    ``importance`` undoes the uneven draw, so that the losses are those of all points, with less noise on small parts.
+    ``importance`` undoes the uneven draw, so that the losses are those of the cloud's points, each of which is answered
+    by one of the finest, with less noise on small parts.
     """
     member = bits(batch["regions"])
     size = member.sum(-1)
@@ -102,7 +112,7 @@ def select(batch: dict) -> None:
     chance = chance / chance.sum(1, keepdim=True)
     rows = torch.multinomial(chance, DECODED, replacement=True)
     batch["decoded"] = rows
-    batch["importance"] = 1 / (POINTS * chance.gather(1, rows))
+    batch["importance"] = batch["mass"].gather(1, rows) / (POINTS * chance.gather(1, rows))
     for name in ("up_fine", "weight_fine", "regions"):
         index = rows if batch[name].dim() == 2 else rows.unsqueeze(-1).expand(-1, -1, 3)
         batch[name] = batch[name].gather(1, index)
@@ -117,7 +127,10 @@ def encode(encoder: nn.Module, batch: dict) -> tuple[Tensor, Tensor]:
 
 
 def losses(logits: Tensor, presence: Tensor, batch: dict, weight: Tensor) -> dict[str, Tensor]:
-    """Return the mask and presence losses; what a category is silent about counts for neither."""
+    """Return the mask and presence losses, and each sample's worst overlap loss.
+
+    What a category is silent about counts for none of them.
+    """
     target, u = bits(batch["regions"]), batch["importance"].unsqueeze(1)
     known, there = bits(batch["judged"]), bits(batch["present"])
     seen = (target.sum(-1) > 0).float()
@@ -132,7 +145,8 @@ def losses(logits: Tensor, presence: Tensor, batch: dict, weight: Tensor) -> dic
     mask = (factor * (bce + seen * dice)).sum() / factor.sum()
     asked = bits(batch["presence_judged"]) * weight
     says = F.binary_cross_entropy_with_logits(presence, there, reduction="none")
-    return {"mask": mask, "presence": (asked * says).sum() / asked.sum()}
+    worst = (known * there * seen * dice.detach()).amax(1)
+    return {"mask": mask, "presence": (asked * says).sum() / asked.sum(), "worst": worst}
 
 
 @torch.no_grad()
@@ -189,7 +203,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="Weights to go on from.")
+    parser.add_argument("--start", type=Path, help="Weights to go on from, or a folder of ONNX files.")
     parser.add_argument("--weights", type=Path, help="Where to keep torch weights.")
     chosen = parser.parse_args()
     torch.manual_seed(chosen.seed)
@@ -209,7 +223,7 @@ def main() -> None:
     for k in (0, 1, 3, 4):
         encoder.mean[k] = 0.0
     if chosen.start:
-        both.load_state_dict(torch.load(chosen.start))
+        both.load_state_dict(shipped(chosen.start, chosen.model) if chosen.start.is_dir() else torch.load(chosen.start))
     average = torch.optim.swa_utils.AveragedModel(
         both, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGING), use_buffers=True
     )
@@ -225,7 +239,8 @@ def main() -> None:
         rate = chosen.rate * min(1.0, (step + 1) / 80) * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-5
         for group in optimizer.param_groups:
             group["lr"] = rate
-        batch = train.batch(rng.integers(0, len(train.rows), chosen.batch))
+        which = train.draw(chosen.batch, rng)
+        batch = train.batch(which)
         augment(batch, rng)
         select(batch)
         rows = batch["decoded"]
@@ -239,6 +254,8 @@ def main() -> None:
         words, known, label = phrases.draw(batch["category"], rng)
         logits, presence = head(points, tokens, words, known)
         parts = losses(logits, presence, batch, weight)
+        train.worst[which] = parts["worst"].numpy()
+        parts["worst"] = parts["worst"].mean()
         total = parts["mask"]
         if ours:
             parts["text"] = F.cross_entropy(head.text.concept(head.text(words, known)), label)
@@ -251,20 +268,21 @@ def main() -> None:
         step += 1
         for name, value in parts.items():
             sums[name] = sums.get(name, 0.0) + float(value.detach())
-        if step % 100 == 0:
-            text = " ".join(f"{name} {value / 100:.3f}" for name, value in sums.items())
+        if step % 50 == 0:
+            text = " ".join(f"{name} {value / 50:.3f}" for name, value in sums.items())
             spent = time.process_time() - begun
             wall = time.monotonic() - started
             say(f"{step} {text} cpu {spent:.0f} s wall {wall:.0f} s of {len(train.rows)}")
             sums = {}
-        if step % 400 == 0:
             if chosen.weights:
                 torch.save(average.module.state_dict(), chosen.weights)
+        if step % 400 == 0 and validation.rows:
             shown = evaluate(average.module["encoder"], average.module["head"], validation, phrases)
             per = " ".join(f"{k.replace(' ', '')}:{v:.2f}" for k, v in shown["per_region"].items())
             say(f"  validation {shown['miou']:.3f} fire {shown['fire']:.3f} {per}")
-    shown = evaluate(average.module["encoder"], average.module["head"], validation, phrases)
-    say("validation " + json.dumps(shown))
+    if validation.rows:
+        shown = evaluate(average.module["encoder"], average.module["head"], validation, phrases)
+        say("validation " + json.dumps(shown))
     if chosen.weights:
         torch.save(average.module.state_dict(), chosen.weights)
     export(average.module["encoder"].eval(), average.module["head"].eval(), chosen.out, chosen.model)

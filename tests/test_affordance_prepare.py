@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from armwright.affordance.labelled.soup import library_soup
 from armwright.affordance.labelled.views import whole_cloud
@@ -24,7 +25,7 @@ def test_arrays_fit_each_other_for_any_cloud(category: str, n: int) -> None:
     ready = prepare(cloud.points_m, cloud.normals)
     assert ready.features.shape == (POINTS, len(FEATURES)) and np.isfinite(ready.features).all()
     assert ready.near_middle.shape == (MIDDLE, NEIGHBOURS) and ready.near_coarse.shape == (COARSE, NEIGHBOURS)
-    assert ready.chosen.max() < n and ready.nearest.shape == (n,) and ready.nearest.max() < POINTS
+    assert ready.chosen.max() < n and ready.nearest.shape == (n, 3) and ready.nearest.max() < POINTS
     assert ready.up_fine.max() < MIDDLE and ready.up_middle.max() < COARSE
     np.testing.assert_allclose(ready.weight_fine.sum(1), 1, atol=1e-5)
     np.testing.assert_allclose(ready.weight_middle.sum(1), 1, atol=1e-5)
@@ -47,7 +48,7 @@ def test_small_parts_of_large_things_keep_more_points_than_their_share() -> None
 def test_every_point_is_stood_for_by_one_nearby() -> None:
     cloud = cloud_of("mug")
     ready = prepare(cloud.points_m, cloud.normals)
-    away = np.linalg.norm(cloud.points_m[ready.chosen][ready.nearest] - cloud.points_m, axis=1)
+    away = np.linalg.norm(cloud.points_m[ready.chosen][ready.nearest[:, 0]] - cloud.points_m, axis=1)
     assert np.percentile(away, 99) < 0.1 * np.ptp(cloud.points_m, axis=0).max()
 
 
@@ -87,3 +88,39 @@ def test_clouds_that_cannot_be_are_refused(points: np.ndarray, normals: np.ndarr
 def test_points_all_in_one_place_are_an_answer_not_a_crash() -> None:
     ready = prepare(np.zeros((50, 3)), np.tile([0.0, 0.0, 1.0], (50, 1)))
     assert np.isfinite(ready.features).all()
+
+
+@pytest.mark.parametrize("category", ["mug", "cabinet"])
+def test_the_three_that_answer_for_a_point_are_near_it_in_place_and_direction(category: str) -> None:
+    cloud = cloud_of(category)
+    ready = prepare(cloud.points_m, cloud.normals)
+    np.testing.assert_allclose(ready.weight_nearest.sum(1), 1, atol=1e-5)
+    assert (np.diff(ready.weight_nearest, axis=1) <= 1e-6).all()
+    extent = np.ptp(cloud.points_m, axis=0).max()
+    known = np.hstack([cloud.points_m / extent, 0.05 * cloud.normals])
+    best, third = cKDTree(known[ready.chosen]).query(known, k=3)[0][:, [0, 2]].T
+    away = np.linalg.norm(known[ready.chosen][ready.nearest] - known[:, None], axis=2)
+    # Looking among neighbours finds nearly always what looking everywhere does, and hardly ever much less.
+    assert (away[:, 0] < best + 1e-9).mean() > 0.95 and (away[:, 0] < 1.5 * best + 1e-3).mean() > 0.99
+    assert (away[:, 2] < 1.5 * third + 1e-3).mean() > 0.97
+
+
+def test_spreading_keeps_what_is_the_same_everywhere_and_lies_between_what_is_not() -> None:
+    cloud = cloud_of("kettle")
+    ready = prepare(cloud.points_m, cloud.normals)
+    np.testing.assert_allclose(ready.spread(np.full((2, POINTS), 3.0, np.float32)), 3.0, atol=1e-5)
+    height = cloud.points_m[:, 2]
+    spread = ready.spread(height[ready.chosen].astype(np.float32))
+    assert np.abs(spread - height).mean() < np.abs(height[ready.chosen][ready.nearest[:, 0]] - height).mean()
+
+
+def test_an_edge_between_regions_is_drawn_finer_than_by_the_nearest_point_alone() -> None:
+    cloud = cloud_of("fridge")
+    ready = prepare(cloud.points_m, cloud.normals)
+    truth = (cloud.regions >> REGIONS.index("Openable Handle") & 1) > 0
+
+    def overlap(mask: np.ndarray) -> float:
+        return float((mask & truth).sum() / (mask | truth).sum())
+
+    signs = np.where(truth[ready.chosen], 1.0, -1.0).astype(np.float32)
+    assert overlap(ready.spread(signs) > 0) >= overlap(truth[ready.chosen][ready.nearest[:, 0]]) > 0.8

@@ -39,23 +39,57 @@ def farthest_points(points, count):  # type: ignore[no-untyped-def]  # pragma: n
 
 
 @njit(cache=True)
-def first_of_cells(keys, slots, kept):  # type: ignore[no-untyped-def]  # pragma: no cover
+def first_of_cells(keys, slots, kept, cell_of):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the positions at which each of (n,) non-negative keys comes first, in order; return how many there are.
 
-    ``slots`` (a power of two, over twice as long as the keys) and ``kept`` are room to work in.
+    ``cell_of`` takes, for each of the keys, which of ``kept`` has the same. ``slots`` (a power of two, over twice as
+    long as the keys) is room to work in.
     """
     slots[:] = -1
     mask = len(slots) - 1
     count = 0
     for i in range(len(keys)):
         at = (keys[i] * 0x9E3779B1 >> 7) & mask
-        while slots[at] >= 0 and slots[at] != keys[i]:
+        while slots[at] >= 0 and keys[kept[slots[at]]] != keys[i]:
             at = (at + 1) & mask
         if slots[at] < 0:
-            slots[at] = keys[i]
+            slots[at] = count
             kept[count] = i
             count += 1
+        cell_of[i] = slots[at]
     return count
+
+
+@njit(cache=True, fastmath=True)
+def nearest_three(points, queries, start, neighbours, found, squares):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the three nearest of (n, d) points to each of (m, d) queries, nearest first, and the squared distances.
+
+    Looks among the ``neighbours`` (n, k) of a point near the query, ``start`` (m,), and then among those of the best.
+    """
+    d, k = points.shape[1], neighbours.shape[1]
+    for q in range(len(queries)):
+        best, index = squares[q], found[q]
+        best[:] = np.inf
+        index[:] = start[q]
+        hub = start[q]
+        for hop in range(2):
+            for j in range(k):
+                i = neighbours[hub, j]
+                if hop == 1 and (i == index[0] or i == index[1] or i == index[2]):
+                    continue
+                square = 0.0
+                for a in range(d):
+                    step = points[i, a] - queries[q, a]
+                    square += step * step
+                if square < best[2]:
+                    r = 2
+                    while r > 0 and best[r - 1] > square:
+                        best[r] = best[r - 1]
+                        index[r] = index[r - 1]
+                        r -= 1
+                    best[r] = square
+                    index[r] = i
+            hub = index[0]
 
 
 @njit(cache=True, fastmath=True)

@@ -52,11 +52,11 @@ NETWORKS: Mapping[str, NetworkSpec] = {
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """An object as the head sees it, and which of its points stands for each point of the cloud."""
+    """An object as the head sees it, and its cloud, prepared."""
 
     points: NDArray[np.float32]
     tokens: NDArray[np.float32]
-    nearest: NDArray[np.int64]
+    ready: PreparedCloud
 
 
 class NetworkAffordance:
@@ -97,7 +97,7 @@ class NetworkAffordance:
         encoded = self.encode(cloud)
         given = {"points": encoded.points, "tokens": encoded.tokens, "words": words, "known": known}
         logits, presence = _run(self._head, given)
-        score, there = _sigmoid(logits[0])[:, encoded.nearest], _sigmoid(presence[0])
+        score, there = _sigmoid(encoded.ready.spread(logits[0])), _sigmoid(presence[0])
         found = (score >= self.spec.mask_from) & (there >= self.spec.present_from)[:, None]
         return tuple(
             PhraseMask(phrase, found[k], score[k].astype(float), self.name, float(there[k]))
@@ -117,7 +117,7 @@ class NetworkAffordance:
                 return self._encoded[key]
         ready = prepare(cloud.points_m, cloud.normals) if ready is None else ready
         points, tokens = _run(self._encoder, ready.inputs())
-        encoded = Encoded(points, tokens, ready.nearest)
+        encoded = Encoded(points, tokens, ready)
         with self._lock:
             while len(self._encoded) >= _KEPT_OBJECTS:
                 self._encoded.pop(next(iter(self._encoded)))

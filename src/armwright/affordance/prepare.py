@@ -30,6 +30,10 @@ _NEAR, _WIDE = 12, 28
 _SMALLEST_M = 1e-4
 _AROUND_POINTS = 576
 _SLACK = 0.028
+_TURN = 0.05
+"""How far apart opposite faces count as being, in halves: points of one wall do not answer for the other."""
+_AS_NEAR = 0.004
+"""Points nearer than this, in extents, count alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,8 @@ class PreparedCloud:
         near_middle, near_coarse: (384, 16), (96, 16) indices of neighbours in the level below.
         up_middle, up_fine: (384, 3), (1536, 3) the nearest points of the level above, and
         weight_middle, weight_fine: their weights for interpolation.
-        nearest: (n,) the one of the 1536 that stands for each point of the cloud.
+        nearest: (n, 3) which of the 1536 stand for each point of the cloud, the nearest first, and
+        weight_nearest: (n, 3) how much each counts; rows add up to 1.
         chosen: (1536,) indices into the cloud.
     """
 
@@ -56,7 +61,15 @@ class PreparedCloud:
     up_fine: Index
     weight_fine: Float32
     nearest: Index
+    weight_nearest: Float32
     chosen: Index
+
+    def spread(self, values: Float32) -> Float32:
+        """Return (..., n) values on the cloud from (..., 1536) values on the points that were chosen."""
+        out = values[..., self.nearest[:, 0]] * self.weight_nearest[:, 0]
+        for k in (1, 2):
+            out += values[..., self.nearest[:, k]] * self.weight_nearest[:, k]
+        return np.asarray(out, np.float32)
 
     def inputs(self) -> dict[str, Any]:
         """Return the encoders' inputs by name, each with a leading batch axis."""
@@ -89,7 +102,7 @@ def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
     low, high = points.min(0), points.max(0)
     extent = max(float((high - low).max()), _SMALLEST_M)
     scaled = (points - [*(low[:2] + high[:2]) / 2, low[2]]) / extent
-    chosen = _choose(scaled, outward, np.random.default_rng(seed))
+    chosen, stand_in = _choose(scaled, outward, np.random.default_rng(seed))
     at, n = np.ascontiguousarray(scaled[chosen]), np.ascontiguousarray(outward[chosen])
     tree = cKDTree(at)
     _, wide = tree.query(at, k=_WIDE)
@@ -101,6 +114,7 @@ def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
     middle_tree = cKDTree(middle_at)
     up_fine, weight_fine = _interpolation(middle_tree.query(at, k=3))
     up_middle, weight_middle = _interpolation(cKDTree(coarse_at).query(middle_at, k=3))
+    nearest, weight_nearest = _shares(at, n, scaled, outward, stand_in, wide[:, :NEIGHBOURS])
     return PreparedCloud(
         features=features,
         middle=middle,
@@ -111,38 +125,64 @@ def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
         weight_middle=weight_middle,
         up_fine=up_fine,
         weight_fine=weight_fine,
-        nearest=np.asarray(cKDTree(np.hstack([at, 0.05 * n])).query(np.hstack([scaled, 0.05 * outward]))[1], np.int64),
+        nearest=nearest,
+        weight_nearest=weight_nearest,
         chosen=chosen,
     )
 
 
-def _choose(scaled: Array, normals: Array, rng: np.random.Generator) -> Index:
-    """Return 1536 indices: one point per cell of place and normal direction; points repeat where there are fewer."""
+def _choose(scaled: Array, normals: Array, rng: np.random.Generator) -> tuple[Index, Index]:
+    """Return 1536 indices and, for each of the n points, which of the 1536 shares its cell (-1 where none does).
+
+    One point is kept per cell of place and normal direction; points repeat where there are fewer.
+    """
     from armwright.affordance._kernels import first_of_cells
 
     order = rng.permutation(len(scaled))
+    stand_in = np.full(len(scaled), -1, np.int64)
     if len(scaled) <= POINTS:
-        return np.concatenate([order, rng.choice(order, POINTS - len(order))])
+        stand_in[order] = np.arange(len(order))
+        return np.concatenate([order, rng.choice(order, POINTS - len(order))]), stand_in
     at, n = scaled[order], normals[order]
     axis = np.abs(n).argmax(1)
     side = 2 * axis + (n[np.arange(len(n)), axis] > 0)
     small, large = 0.004, 0.4
     first: Index = np.arange(len(order))
-    kept = np.empty(len(order), np.int64)
-    slots = np.empty(1 << (2 * len(order)).bit_length(), np.int64)
+    cells: Index = np.arange(len(order))
+    kept, cell_of = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    slots = np.empty(1 << (2 * len(order)).bit_length(), np.int32)
     for _ in range(9):
         size = np.sqrt(small * large)
         cell = np.floor((at + np.array([1.0, 1.0, 0.5])) / size).astype(np.int64)
         key = ((cell[:, 0] * 1024 + cell[:, 1]) * 1024 + cell[:, 2]) * 8 + side
-        count = first_of_cells(key, slots, kept)
+        count = first_of_cells(key, slots, kept, cell_of)
         if count < POINTS:
             large = size
         else:
-            small, first = size, kept[:POINTS].copy()
+            small, first, cells = size, kept[:POINTS].copy(), cell_of.copy()
             if count < 1.03 * POINTS:
                 break
     # The order is already random, so that the first places are a fair draw among the cells.
-    return np.asarray(order[first[:POINTS]])
+    stand_in[order] = np.where(cells < POINTS, cells, -1)
+    return np.asarray(order[first[:POINTS]]), stand_in
+
+
+def _shares(
+    at: Array, n: Array, scaled: Array, outward: Array, stand_in: Index, neighbours: Index
+) -> tuple[Index, Float32]:
+    """Return which three of the chosen points answer for each point of the cloud, near in place and direction."""
+    from scipy.spatial import cKDTree
+
+    from armwright.affordance._kernels import nearest_three
+
+    chosen, cloud = np.hstack([at, _TURN * n]), np.hstack([scaled, _TURN * outward])
+    alone = stand_in < 0
+    if alone.any():
+        stand_in[alone] = cKDTree(chosen).query(cloud[alone])[1]
+    found, squares = np.empty((len(cloud), 3), np.int64), np.empty((len(cloud), 3))
+    nearest_three(chosen, cloud, stand_in, np.ascontiguousarray(neighbours), found, squares)
+    weight = 1.0 / np.maximum(np.sqrt(squares), _AS_NEAR)
+    return found, np.asarray(weight / weight.sum(1, keepdims=True), np.float32)
 
 
 def _describe(at: Array, normals: Array, wide: Index, extent_m: float, sides: Array) -> Float32:

@@ -13,7 +13,7 @@ from armwright.affordance.labelled.deform import close_up, stretched, turned
 from armwright.affordance.labelled.soup import Soup, library_soup
 from armwright.affordance.labelled.swaps import swap
 from armwright.affordance.labelled.views import RegionCloud, seen_cloud, whole_cloud
-from armwright.affordance.prepare import prepare
+from armwright.affordance.prepare import POINTS, prepare
 from armwright.assets.catalog import CATALOG
 from armwright.core.seeds import rng_for
 from armwright.core.task import REGIONS, RegionName
@@ -24,6 +24,8 @@ SWAPPED = "swapped"
 LEAST_SEEN = 5
 """A region with fewer of the chosen points in view neither teaches nor tests presence."""
 RARE: frozenset[RegionName] = frozenset({"Hook", "Button", "Openable Handle", "Hanging Handle", "Graspable Lid"})
+HARD: frozenset[RegionName] = frozenset({"Button", "Openable Handle", "Pour Out", "Pushable Surface"})
+"""Regions that a network finds last; rounds for finishing show their categories once more, handles of doors thrice."""
 
 _DRAWS_PER_OBJECT = 2
 _CLOSE_UP_M = 0.2
@@ -34,6 +36,14 @@ def training_round(number: int) -> tuple[str, ...]:
     names = vocabulary().training_categories()
     rare = tuple(name for name in names if RARE.intersection(CATALOG[name].regions))
     return (*names, *rare, *([SWAPPED] * (len(names) // 2)))
+
+
+def finishing_round(number: int) -> tuple[str, ...]:
+    """Return what is drawn in one round of the last samples: more of what is found last, fewer swapped shapes."""
+    names = vocabulary().training_categories()
+    hard = tuple(name for name in names if HARD.intersection(CATALOG[name].regions))
+    doors = tuple(name for name in names if "Openable Handle" in CATALOG[name].regions)
+    return (*names, *hard, *doors, *doors, *([SWAPPED] * (len(names) // 6)))
 
 
 def draw_shape(name: str, number: int, *, split: str) -> Soup:
@@ -62,9 +72,19 @@ def draw_shape(name: str, number: int, *, split: str) -> Soup:
     return turned(shape, rng=rng)
 
 
-def draw_view(shape: Soup, *, rng: np.random.Generator) -> RegionCloud:
-    """Return a shape's cloud: whole, from one camera, or a close-up of one of its smaller regions."""
+def draw_view(shape: Soup, *, rng: np.random.Generator, finishing: bool = False) -> RegionCloud:
+    """Return a shape's cloud: whole, from one camera, or a close-up of one of its smaller regions.
+
+    Args:
+        shape: The labelled shape.
+        rng: Draws the kind of view and what it shows.
+        finishing: Two in three are whole and at full density, as a scene source gives them.
+    """
     kind = rng.random()
+    if finishing and kind < 0.65:
+        return _noisy(whole_cloud(shape, CLOUD_POINTS, rng=rng), rng)
+    if finishing:
+        kind = 0.0 if kind < 0.9 else 1.0
     if kind < 0.4:
         seen = seen_cloud(shape, rng=rng, noise_m=float(rng.uniform(0, 0.0015)))
         if len(seen.points_m) > 200:
@@ -77,11 +97,15 @@ def draw_view(shape: Soup, *, rng: np.random.Generator) -> RegionCloud:
     return _noisy(cloud, rng)
 
 
-def training_sample(name: str, number: int, *, split: str = "train") -> Mapping[str, Any]:
-    """Return one sample as small arrays; ``regions`` are bits per chosen point, ``present``, ``judged`` per object."""
+def training_sample(name: str, number: int, *, split: str = "train", finishing: bool = False) -> Mapping[str, Any]:
+    """Return one sample as small arrays.
+
+    ``regions`` are bits per chosen point and ``mass`` is how many points of the cloud each stands for; ``present`` and
+    ``judged`` are bits per object.
+    """
     rng = rng_for(number, "affordance", split, "view", name)
     shape = draw_shape(name, number, split=split)
-    cloud = draw_view(shape, rng=rng)
+    cloud = draw_view(shape, rng=rng, finishing=finishing)
     ready = prepare(cloud.points_m, cloud.normals, seed=int(rng.integers(1 << 30)))
     regions = cloud.regions[ready.chosen]
     return {
@@ -95,6 +119,7 @@ def training_sample(name: str, number: int, *, split: str = "train") -> Mapping[
         "up_fine": ready.up_fine.astype(np.int16),
         "weight_fine": ready.weight_fine.astype(np.float16),
         "regions": regions.astype(np.int16),
+        "mass": np.bincount(ready.nearest[:, 0], minlength=POINTS).astype(np.int16),
         "present": shape.present,
         "judged": shape.judged,
         "presence_judged": shape.judged & ~unseen_bits(regions, shape.present),
