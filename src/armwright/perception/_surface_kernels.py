@@ -215,3 +215,24 @@ def join_faces(cells: F32, keys: I32, table: I32, low: I32, index: I32, points: 
                     out[count + 1, 0], out[count + 1, 1], out[count + 1, 2] = b, c, d
                 count += 2
     return out[:count].copy()
+
+
+@kernel
+def crossing_voxels(cells: F32, keys: I32, voxel: np.float32, least: np.float32) -> F32:
+    """Return (n, 3) centres [m] of the voxels within half a voxel of the surface that weigh at least ``least``."""
+    half = np.float32(0.5) * voxel
+    count = 0
+    for n in range(len(keys)):
+        for at in range(CUBE):
+            if cells[n, at, 1] >= least and abs(cells[n, at, 0]) <= half:
+                count += 1
+    out = np.empty((count, 3), np.float32)
+    count = 0
+    for n in range(len(keys)):
+        for at in range(CUBE):
+            if cells[n, at, 1] >= least and abs(cells[n, at, 0]) <= half:
+                out[count, 0] = np.float32(keys[n, 0] * EDGE + at // (EDGE * EDGE) + 0.5) * voxel
+                out[count, 1] = np.float32(keys[n, 1] * EDGE + at // EDGE % EDGE + 0.5) * voxel
+                out[count, 2] = np.float32(keys[n, 2] * EDGE + at % EDGE + 0.5) * voxel
+                count += 1
+    return out
