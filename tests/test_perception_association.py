@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -17,6 +17,7 @@ from armwright.perception.association import (
 costs = arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=st.floats(0, 1), unique=True)
 
 
+@settings(deadline=None)
 @given(costs, st.randoms(), st.floats(0, 1))
 def test_assignment_is_one_to_one_and_follows_any_renumbering(cost, random, bound):
     cost = np.where(cost > bound, np.inf, cost)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armwright.core.errors import ArmwrightError
@@ -17,6 +17,7 @@ boxes = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(boxes, boxes, st.tuples(metres, metres, metres))
 def test_overlap_is_symmetric_bounded_and_does_not_move(a, b, shift):
     share = float(box_overlap(a, b))
@@ -25,6 +26,7 @@ def test_overlap_is_symmetric_bounded_and_does_not_move(a, b, shift):
     assert share == pytest.approx(float(box_overlap(a + shift, b + shift)), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(boxes, st.tuples(*[st.floats(0, 0.45)] * 6))
 def test_a_box_inside_another_overlaps_wholly(outer, inset):
     size = outer[1] - outer[0]
@@ -33,6 +35,7 @@ def test_a_box_inside_another_overlaps_wholly(outer, inset):
     assert float(box_overlap(outer, outer)) == pytest.approx(1)
 
 
+@settings(deadline=None)
 @given(boxes, boxes)
 def test_boxes_apart_do_not_overlap(a, b):
     moved = b - b[0] + [a[1, 0], 0, 0]
@@ -55,6 +58,7 @@ def test_a_flat_front_still_has_volume():
     assert box[1, 1] - box[0, 1] == pytest.approx(0.2, abs=0.01)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 3.14), st.tuples(*[st.floats(0.03, 0.3)] * 3))
 def test_the_extent_of_a_box_does_not_depend_on_its_yaw(yaw, size):
     grid = np.stack(np.meshgrid(*[np.linspace(-0.5, 0.5, 9)] * 3), -1).reshape(-1, 3) * size

@@ -18,13 +18,14 @@ descriptions = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(descriptions, descriptions)
 def test_a_conflict_is_symmetric_and_nobody_contradicts_himself(a, b):
     assert conflict(a, b) == conflict(b, a)
     assert not conflict(a, a)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=30))
 def test_normalising_twice_changes_nothing_of_plain_words(text):
     assert normalised(text) == normalised(text.swapcase()) or not text.isascii()

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armwright.perception.descriptions import Description
@@ -34,6 +34,7 @@ def gathered(seen):
     return hypotheses
 
 
+@settings(deadline=None)
 @given(extents, extents)
 def test_the_weight_is_bounded_symmetric_and_ignores_the_order_of_sides(a, b):
     weight = extent_weight(a, b)
@@ -52,6 +53,7 @@ def test_the_weight_falls_by_sigma():
     assert extent_weight(typical, None) == UNKNOWN_EXTENT_WEIGHT and extent_penalty_m(typical, None) == 0
 
 
+@settings(deadline=None)
 @given(observations, st.randoms())
 def test_evidence_does_not_depend_on_the_order_of_views(seen, random):
     mixed = list(seen)
@@ -65,6 +67,7 @@ def test_evidence_does_not_depend_on_the_order_of_views(seen, random):
         assert one.extent_m == pytest.approx(other.extent_m)
 
 
+@settings(deadline=None)
 @given(observations, observations)
 def test_pooling_two_instances_is_gathering_their_views_together(first, second):
     both = pooled(gathered(first), gathered(second))
@@ -73,6 +76,7 @@ def test_pooling_two_instances_is_gathering_their_views_together(first, second):
     assert all(both[key].evidence == pytest.approx(together[key].evidence) for key in both)
 
 
+@settings(deadline=None)
 @given(observations)
 def test_the_canonical_label_has_the_most_evidence_and_the_others_are_kept(seen):
     hypotheses = gathered(seen)
