@@ -11,7 +11,7 @@ import pytest
 from armwright.core.errors import OutputError, UsageError
 from armwright.recording import lerobot
 from armwright.recording.layout import DatasetSchema
-from armwright.recording.lerobot import DatasetWriter, load_schema, merge_shards
+from armwright.recording.lerobot import DatasetWriter, load_schema
 from armwright.recording.reader import DatasetReader
 from armwright.recording.verify import verify_dataset
 from test_recording_episode import SCHEMA, SIZE, STATE_ONLY, make_episode, marked_frame
@@ -228,54 +228,6 @@ def test_another_robot_does_not_go_on_with_a_dataset(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ur5e"):
         DatasetWriter(tmp_path, SCHEMA.model_copy(update={"robot": "ur5e"}))
     assert load_schema(tmp_path) == SCHEMA
-
-
-def test_shards_join_into_what_one_worker_would_have_written(tmp_path: Path) -> None:
-    write(tmp_path / "one", [0, 1, 2, 3, 4, 5])
-    write(tmp_path / "finished", [0, 4])
-    staged = DatasetWriter(tmp_path / "staged", SCHEMA)
-    for seed in (5, 1):
-        staged.add_episode(make_episode(seed, 10 + seed, coordinates=9 + seed % 3))
-    write(tmp_path / "both", [2])
-    DatasetWriter(tmp_path / "both", SCHEMA).add_episode(make_episode(3, 13, coordinates=9))
-    before = contents(tmp_path / "both")
-    summary = merge_shards([tmp_path / name for name in ("finished", "staged", "both")], tmp_path / "merged")
-    assert summary.episodes == 6 and contents(tmp_path / "both") == before
-    assert verify_dataset(tmp_path / "merged").violations == ()
-    one, merged = contents(tmp_path / "one"), contents(tmp_path / "merged")
-    assert one.keys() == merged.keys()
-    assert [name for name in one if one[name] != merged[name] and not name.endswith(".mp4")] == []
-    frames = [list(DatasetReader(tmp_path / name).frames(4, "wrist")) for name in ("one", "merged")]
-    assert np.array_equal(frames[0], frames[1])
-
-
-def test_shards_that_share_a_seed_or_differ_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "a", [0, 1], STATE_ONLY)
-    write(tmp_path / "b", [1, 2], STATE_ONLY)
-    with pytest.raises(UsageError, match=r"is in .*a and in .*b"):
-        merge_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
-    DatasetWriter(tmp_path / "c", SCHEMA)
-    with pytest.raises(UsageError, match="no cameras"):
-        merge_shards([tmp_path / "a", tmp_path / "c"], tmp_path / "out")
-    with pytest.raises(UsageError, match="no shards"):
-        merge_shards([], tmp_path / "out")
-
-
-def test_merging_can_be_killed_and_called_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "a", [0, 2], STATE_ONLY)
-    write(tmp_path / "b", [1, 3], STATE_ONLY)
-    write(tmp_path / "one", [0, 1, 2, 3], STATE_ONLY)
-
-    def die(*_: object, **__: object) -> None:
-        raise Killed
-
-    shards = [tmp_path / "a", tmp_path / "b"]
-    with monkeypatch.context() as patch:
-        patch.setattr(lerobot, "write_batch", die)
-        with pytest.raises(Killed):
-            merge_shards(shards, tmp_path / "out")
-    merge_shards(shards, tmp_path / "out")
-    assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
 def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:

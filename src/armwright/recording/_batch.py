@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,6 @@ from armwright.recording.layout import (
     batch_path,
     file_digest,
 )
-from armwright.recording.staging import StagedEpisode
 from armwright.recording.stats import QUANTILES, RunningStats, Stats, image_stats, vector_stats
 from armwright.recording.video import join_videos
 
@@ -34,6 +35,28 @@ _QUANTILE_ROWS = 200_000
 """Quantiles of the whole dataset look at no more rows than this, evenly spread, so that memory stays bounded."""
 
 _ADDED = ("episode_index", "index", "task_index")
+
+
+class EpisodeSource(Protocol):
+    """An episode that lies finished somewhere: staged, or in the files of another dataset."""
+
+    @property
+    def instruction(self) -> str: ...
+
+    @property
+    def length(self) -> int: ...
+
+    def record(self) -> dict[str, Any]:
+        """Return all that is known of it; the caller may change it."""
+        ...
+
+    def frames(self) -> Any:
+        """Return an arrow table of its vector features and ``frame_index``."""
+        ...
+
+    def world(self) -> Any:
+        """Return an arrow table of ``time_s``, ``qpos``, ``qvel`` and ``ctrl``; asked for only if it has any."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -45,13 +68,17 @@ class Batch:
         first_episode, first_index: Index of its first episode and of its first row.
         task_index: Instruction -> index.
         episodes: In the order they are written.
+        videos: Camera name -> the files that hold these episodes' frames, to be joined.
+        linked: The one file per camera may be shared with where it comes from, since it is never changed.
     """
 
     number: int
     first_episode: int
     first_index: int
     task_index: Mapping[str, int]
-    episodes: tuple[StagedEpisode, ...]
+    episodes: Sequence[EpisodeSource]
+    videos: Mapping[str, Sequence[Path]]
+    linked: bool = False
 
 
 def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
@@ -62,7 +89,10 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
     digests: dict[str, str] = {}
     for camera, key in schema.video_keys.items():
         target = batch_path(root, VIDEO_PATH, batch.number, video_key=key)
-        join_videos([episode.video(camera) for episode in batch.episodes], target, fps=schema.fps)
+        if batch.linked:
+            link_file(batch.videos[camera][0], target)
+        else:
+            join_videos(batch.videos[camera], target, fps=schema.fps)
         digests[f"{VIDEO_DIGEST}{key}"] = file_digest(target)
     rows: list[dict[str, Any]] = []
     records: list[dict[str, Any]] = []
@@ -82,12 +112,12 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
                 "index": start + frame,
                 "task_index": np.full(length, batch.task_index[episode.instruction]),
             }
-            table = pq.read_table(episode.folder / "frames.parquet")
+            table = episode.frames()
             for name, values in extra.items():
                 table = table.append_column(name, pa.array(values))
             data.write_table(table.select(data_schema(schema).names).cast(data_schema(schema)))
             if record["has_world"]:
-                states = pq.read_table(episode.folder / "world.parquet")
+                states = episode.world()
                 for name in ("episode_index", "index"):
                     states = states.append_column(name, pa.array(extra[name]))
                 states = states.append_column("frame_index", pa.array(frame))
@@ -98,6 +128,16 @@ def write_batch(root: Path, schema: DatasetSchema, batch: Batch) -> None:
             start += length
     _write_rows(batch_path(root, EPISODES_PATH, batch.number), rows, _episode_schema(schema))
     _write_rows(batch_path(root, RECORDS_PATH, batch.number), records, _record_schema(schema).with_metadata(digests))
+
+
+def link_file(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where the file systems differ or have no hard links."""
+    with atomic_path(target) as temporary:
+        temporary.unlink()
+        try:
+            os.link(source, temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)
 
 
 def write_tasks(root: Path, tasks: Sequence[str]) -> None:

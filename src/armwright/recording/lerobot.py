@@ -8,15 +8,14 @@ none. ``meta/info.json`` is written last: a dataset without it is not finished, 
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from armwright.core.errors import OutputError, UsageError
 from armwright.core.files import ensure_writable, write_json
-from armwright.recording._batch import Batch, dataset_stats, write_batch, write_tasks
+from armwright.recording._batch import Batch, EpisodeSource, dataset_stats, write_batch, write_tasks
 from armwright.recording._stored import (
     Manifest,
     check_batches,
@@ -40,7 +39,6 @@ from armwright.recording.layout import (
     half_written,
     load_schema,
 )
-from armwright.recording.reader import DatasetReader
 from armwright.recording.staging import Stage, StagedEpisode, staged_episodes, staged_keys
 
 
@@ -77,7 +75,7 @@ class DatasetWriter:
             present = load_schema(self.root)
             if present != schema:
                 raise UsageError(
-                    f"{self.root} holds a dataset of {_describe(present)}; these episodes are of {_describe(schema)}.",
+                    f"{self.root} holds a dataset of {describe(present)}; these episodes are of {describe(schema)}.",
                     hint="Choose another folder with --out.",
                 )
         elif (self.root / INFO).exists():
@@ -115,17 +113,11 @@ class DatasetWriter:
             )
         self._stage.add(episode)
 
-    def adopt(self, key: str, fill: Callable[[Path], dict[str, Any]]) -> None:
-        """Take over an episode of another dataset: ``fill(folder)`` writes its files and returns its record.
-
-        Raises:
-            UsageError: It is already there.
-            OutputError: It cannot be written; the dataset is as before.
-        """
-        self._stage.adopt(key, fill)
-
-    def recover(self) -> None:
+    def recover(self, *, elsewhere: AbstractSet[str] = frozenset()) -> None:
         """Remove what an interrupted run left half-written; finished episodes stay.
+
+        Args:
+            elsewhere: Keys of episodes that are safe in another dataset, from which a merge takes them.
 
         Raises:
             OutputError: A finished batch is missing or damaged, or is not counted; nothing was removed.
@@ -134,7 +126,7 @@ class DatasetWriter:
         check_batches(self.root, self.schema, manifest)
         uncounted = [path for path in batch_files(self.root) if batch_of(path) >= manifest.batches]
         for batch in sorted({batch_of(path) for path in uncounted}):
-            check_uncounted(self.root, batch, self.keys)
+            check_uncounted(self.root, batch, self.keys | elsewhere)
         for path in uncounted:
             path.unlink()
         for path in half_written(self.root):
@@ -158,13 +150,31 @@ class DatasetWriter:
         for episode in staged:
             check_staged(episode, self.schema)
         if staged or not metadata_is_sound(self.root, self.schema, manifest):
-            (self.root / INFO).unlink(missing_ok=True)
             for group in _groups(staged, limit=self.schema.batch_frames):
-                manifest = self._commit(manifest, group)
+                videos = {name: [episode.video(name) for episode in group] for name in self.schema.cameras}
+                self.commit(group, videos)
+                for episode in group:
+                    self._stored.add(episode.folder.name)
+                    self._stage.drop(episode)
+            manifest = load_manifest(self.root)
             self._finish(manifest)
         return DatasetSummary(self.root, manifest.episodes, manifest.frames, len(manifest.tasks))
 
-    def _commit(self, manifest: Manifest, group: Sequence[StagedEpisode]) -> Manifest:
+    def commit(
+        self, group: Sequence[EpisodeSource], videos: Mapping[str, Sequence[Path]], *, linked: bool = False
+    ) -> None:
+        """Write episodes as the next batch and count it in; until `finalize` the dataset is unfinished.
+
+        Args:
+            group: Episodes that fit into one batch and are not in the dataset.
+            videos: Camera name -> the files that hold their frames, in order.
+            linked: There is one file per camera, and the dataset may share it.
+
+        Raises:
+            OutputError: A file cannot be read or written.
+        """
+        (self.root / INFO).unlink(missing_ok=True)
+        manifest = load_manifest(self.root)
         tasks = list(manifest.tasks)
         tasks += dict.fromkeys(episode.instruction for episode in group if episode.instruction not in manifest.tasks)
         batch = Batch(
@@ -173,6 +183,8 @@ class DatasetWriter:
             first_index=manifest.frames,
             task_index={task: index for index, task in enumerate(tasks)},
             episodes=tuple(group),
+            videos=videos,
+            linked=linked,
         )
         write_batch(self.root, self.schema, batch)
         done = replace(
@@ -183,10 +195,6 @@ class DatasetWriter:
             tasks=tuple(tasks),
         )
         write_json(self.root / MANIFEST, {**vars(done), "tasks": list(done.tasks)})
-        for episode in group:
-            self._stored.add(episode.folder.name)
-            self._stage.drop(episode)
-        return done
 
     def _finish(self, manifest: Manifest) -> None:
         write_tasks(self.root, manifest.tasks)
@@ -197,8 +205,12 @@ class DatasetWriter:
         )
 
 
-def finished_keys(root: str | Path) -> set[str]:
+def finished_keys(root: str | Path, *, elsewhere: AbstractSet[str] = frozenset()) -> set[str]:
     """Return the keys (`episode_key`) of all finished episodes under a folder that may hold no dataset yet.
+
+    Args:
+        root: The folder.
+        elsewhere: Keys of episodes that are safe in another dataset, from which a merge takes them.
 
     Raises:
         OutputError: A file of the dataset is missing or damaged.
@@ -219,60 +231,8 @@ def finished_keys(root: str | Path) -> set[str]:
     staged = staged_keys(folder)
     for batch in {batch_of(path) for path in batch_files(folder)}:
         if batch >= manifest.batches:
-            check_uncounted(folder, batch, staged | stored)
+            check_uncounted(folder, batch, staged | stored | elsewhere)
     return staged | stored
-
-
-def merge_shards(shards: Sequence[str | Path], out: str | Path) -> DatasetSummary:
-    """Join datasets (finished or not) that parallel workers wrote into one, by seed; the shards stay as they are.
-
-    Calling it again after an interruption goes on where it stopped.
-
-    Raises:
-        UsageError: No shards, shards of different schemas, or one seed and instruction in two of them.
-        OutputError: A shard cannot be read, or the output cannot be written.
-    """
-    roots = [Path(shard) for shard in shards]
-    if not roots:
-        raise UsageError("there are no shards to merge.")
-    schemas = [load_schema(root) for root in roots]
-    for root, schema in zip(roots, schemas, strict=True):
-        if schema != schemas[0]:
-            raise UsageError(f"{root} is of {_describe(schema)}, {roots[0]} of {_describe(schemas[0])}.")
-    origin: dict[str, Path] = {}
-    for root in roots:
-        for key in sorted(staged_keys(root) | stored_keys(root, batches=load_manifest(root).batches)):
-            if key in origin:
-                raise UsageError(
-                    f"episode {key} is in {origin[key]} and in {root}.", hint="Give each worker its own seeds."
-                )
-            origin[key] = root
-    writer = DatasetWriter(out, schemas[0])
-    writer.recover()
-    present = writer.keys
-    for root in roots:
-        _take_over(writer, root, skip=present)
-    return writer.finalize()
-
-
-def _take_over(writer: DatasetWriter, root: Path, *, skip: set[str]) -> None:
-    stored = stored_keys(root, batches=load_manifest(root).batches)
-    for episode in staged_episodes(root):
-        if episode.folder.name not in skip | stored:
-
-            def copy(folder: Path, source: StagedEpisode = episode) -> dict[str, Any]:
-                shutil.copytree(source.folder, folder, dirs_exist_ok=True)
-                return source.record()
-
-            writer.adopt(episode.folder.name, copy)
-    reader = DatasetReader(root, batches=load_manifest(root).batches)
-    for index, key in enumerate(reader.keys()):
-        if key not in skip:
-
-            def export(folder: Path, number: int = index) -> dict[str, Any]:
-                return reader.export(number, folder)
-
-            writer.adopt(key, export)
 
 
 def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[StagedEpisode]]:
@@ -288,6 +248,6 @@ def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[S
         yield group
 
 
-def _describe(schema: DatasetSchema) -> str:
+def describe(schema: DatasetSchema) -> str:
     cameras = ", ".join(f"{name} {w}x{h}" for name, (h, w) in schema.cameras.items()) or "no cameras"
     return f"{schema.robot} ({len(schema.joints)} joints, {cameras}, {schema.fps} Hz)"

@@ -31,8 +31,7 @@ from armwright.recording.layout import (
     load_schema,
     read_json,
 )
-from armwright.recording.staging import write_columns, write_world
-from armwright.recording.video import cut_video, read_frames
+from armwright.recording.video import read_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,36 +194,6 @@ class DatasetReader:
         return read_frames(
             path, fps=self.schema.fps, start=first + start, count=left if count is None else min(count, left)
         )
-
-    def export(self, episode: int, folder: Path) -> dict[str, Any]:
-        """Write an episode as it was before it was put together with others, and return its record."""
-        row, record = self._rows[episode], dict(self._records[episode])
-        columns = self.columns(episode)
-        kept = {key: columns[key] for key in (*self.schema.vectors, "frame_index")}
-        write_columns(folder / "frames.parquet", kept, vectors=self.schema.vectors)
-        world = self.world(episode)
-        if world is not None:
-            write_world(
-                folder / "world.parquet", time_s=world.time_s, qpos=world.qpos, qvel=world.qvel, ctrl=world.ctrl
-            )
-        for camera in self.schema.cameras:
-            first, path = self._video(row, camera)
-            cut_video(path, folder / f"{camera}.mp4", start=first, count=row["length"], fps=self.schema.fps)
-        for key in RECORD_TEXTS:
-            record[key] = json.loads(record[key])
-        for key in ("episode_index", "index", "task_index"):
-            record["stats"].pop(key, None)
-        record.pop("episode_index")
-        record["image_counts"] = self._image_counts(episode)
-        return record
-
-    def _image_counts(self, episode: int) -> dict[str, list[int]]:
-        names = {key: f"image_counts/{key}" for key in self.schema.video_keys.values()}
-        path = self.record_file(episode)
-        found = read_table(path, columns=[*names.values()], filters=[("episode_index", "=", episode)]).to_pylist()
-        if len(found) != 1:
-            raise damaged(path, f"it has {len(found)} records of episode {episode}")
-        return {key: found[0][name] for key, name in names.items()}
 
     def _video(self, row: dict[str, Any], camera: str) -> tuple[int, Path]:
         key = self.schema.video_keys[camera]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from armwright.core.errors import ArmwrightError, OutputError, UsageError
 from armwright.core.files import ensure_writable, write_json
+from armwright.recording._tables import read_table
 from armwright.recording.episode import EpisodeData
 from armwright.recording.layout import STAGING, DatasetSchema, episode_key, read_json
 from armwright.recording.stats import ImageCounts, Stats, image_stats, vector_stats
@@ -61,6 +62,14 @@ class StagedEpisode:
     def record(self) -> dict[str, Any]:
         """Read all that is known of it."""
         return read_json(self.folder / "episode.json")
+
+    def frames(self) -> Any:
+        """Read its rows, as an arrow table."""
+        return read_table(self.folder / "frames.parquet")
+
+    def world(self) -> Any:
+        """Read the world's states, as an arrow table."""
+        return read_table(self.folder / "world.parquet")
 
     def video(self, camera: str) -> Path:
         """Return the video of one camera."""
