@@ -182,3 +182,20 @@ def test_a_run_with_pictures_writes_report_video_and_dataset(tmp_path, renderer)
         first = next(iter(reader.frames(0, camera, count=1)))
         assert first.shape == (256, 256, 3) and first.std() > 10
     assert process("dataset", "verify", out / "dataset").returncode == 0
+
+
+def test_datasets_are_joined_and_refused(cli, dataset, tmp_path):
+    run = dataset.parent
+    joined = tmp_path / "joined"
+    ran = cli("dataset", "merge", run, "--out", joined, "--json")
+    record = json.loads(ran.out)
+    assert ran.code == 0 and record["ok"] and record["episodes"] == 2 and record["tasks"] == 1
+    assert cli("dataset", "merge", run, "--out", joined).out.startswith("2 episodes of 1 instructions, 0 problems")
+    for sources, out, why in (
+        ([run, dataset], tmp_path / "twice", "is in"),
+        ([joined], joined, "is one of the datasets"),
+        ([run], run, "already holds a run of generate"),
+        ([tmp_path / "nothing"], tmp_path / "new", "is missing"),
+    ):
+        ran = cli("dataset", "merge", *sources, "--out", out)
+        assert ran.code == 2 and why in ran.err

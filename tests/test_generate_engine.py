@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 
 from armwright.core.errors import UnknownNameError, UsageError
+from armwright.generate.attempt import Attempt, run_attempt
 from armwright.generate.bench import BenchRequest, run_bench
-from armwright.generate.engine import GenerateRequest, _Task, _work, generate_dataset
+from armwright.generate.engine import generate_dataset
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.pool import episode_seed
 from armwright.generate.record import dataset_schema, episode_data
 from armwright.generate.replay import replay_dataset
+from armwright.generate.request import GenerateRequest
 from armwright.generate.tables import format_table
 from armwright.recording.lerobot import DatasetWriter
 from armwright.recording.reader import DatasetReader
@@ -245,12 +247,12 @@ def test_an_episode_that_another_worker_wrote_meanwhile_is_no_failure(dataset, t
     """A worker outlives a killed run for a moment and may finish the episode that the next run has begun."""
     wanted = request(episodes=1)
     parsed = parse_sentence(SENTENCE)[0]
-    first = _Task(wanted, parsed, episode_seed(3, 0), str(tmp_path / "dataset"))
-    assert _work(first)["ok"]
+    first = Attempt(wanted, parsed, episode_seed(3, 0), str(tmp_path / "dataset"))
+    assert run_attempt(first)["ok"]
     # The second worker had looked before the first one was done.
     answers = iter([False])
     has = DatasetWriter.has
     monkeypatch.setattr(DatasetWriter, "has", lambda self, *key: next(answers, None) is not False and has(self, *key))
-    assert _work(first)["ok"]
+    assert run_attempt(first)["ok"]
     staged = list((tmp_path / "dataset").rglob("episode.json"))
     assert len(staged) == 1

@@ -18,8 +18,9 @@ import pytest
 
 from armwright.core.errors import ArmwrightError, OutputError, UsageError
 from armwright.generate.bench import BenchRequest, run_bench
-from armwright.generate.engine import PARSED, GenerateRequest, generate_dataset
+from armwright.generate.engine import PARSED, generate_dataset
 from armwright.generate.replay import replay_count, replay_dataset
+from armwright.generate.request import GenerateRequest
 from armwright.generate.run import RunRequest, run_once
 from armwright.recording.reader import DatasetReader
 from armwright.recording.verify import verify_dataset

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from armwright.core.errors import OutputError, UsageError
-from armwright.recording import lerobot
 from armwright.recording.layout import DatasetSchema
 from armwright.recording.lerobot import DatasetWriter, load_schema
 from armwright.recording.reader import DatasetReader

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from armwright.cli.common import (
+    MAX_WORKERS,
+    EngineOption,
     JsonOption,
     OutOption,
     ParserOption,
@@ -38,6 +40,7 @@ def bench(
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw each cell's first rollout and those that failed.")
     ] = True,
+    engine: EngineOption = "local",
     json: JsonOption = False,
 ) -> None:
     """Roll out every task on every arm with fresh seeds, and print success and compliance with their intervals."""
@@ -46,7 +49,7 @@ def bench(
     from armwright.generate.tables import format_table
 
     check_count("--rollouts", rollouts)
-    check_count("--workers", workers, low=0, high=256)
+    check_count("--workers", workers, low=0, high=MAX_WORKERS)
     request = BenchRequest(
         sentences=(*(name for group in suite or () for name in suites.suite(group)), *(task or ())),
         robots=tuple(name.strip() for name in robots.split(",") if name.strip()),
@@ -57,6 +60,7 @@ def bench(
         affordance=affordance,
         parser=parser,
         pictures=pictures,
+        engine=engine,
     )
     folder = out or default_out("bench")
     with progress("rollouts", request.total, quiet=json) as update:

@@ -17,6 +17,8 @@ from armwright.core.errors import UsageError
 
 # Episodes are numbered seed * 1,000,000 + index, which a dataset stores in 64 bits.
 MAX_SEED = 2**32 - 1
+# Far more than any machine has, so that a slip is not taken for a wish.
+MAX_WORKERS = 100_000
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random draw.", min=0, max=MAX_SEED)]
 
 
@@ -32,6 +34,10 @@ def given_path(text: str) -> Path:
 
 
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder for the results.", file_okay=False)]
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", help="Compute engine: local (processes here) or ray (a cluster; see docs/scale.md)."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result record, and nothing else, on stdout.")]
 RobotOption = Annotated[str, typer.Option("--robot", help="franka, kinova, sawyer, ur5e or xarm7.", show_default=True)]
 ModelOption = Annotated[

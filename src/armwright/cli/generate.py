@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from armwright.cli.common import (
+    MAX_WORKERS,
+    EngineOption,
     JsonOption,
     ModelOption,
     OutOption,
@@ -40,15 +42,24 @@ def generate(
     randomise: RandomiseOption = None,
     textures: TexturesOption = None,
     splat: SplatOption = None,
-    engine: Annotated[str, typer.Option("--engine", help="Compute engine: local.")] = "local",
+    engine: EngineOption = "local",
+    shard_size: Annotated[
+        int, typer.Option("--shard-size", help="Work in shards of so many attempts; 0: the engine's choice.")
+    ] = 0,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", help="i/n: do the i-th of n parts of the work, e.g. in a job array of a cluster."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Collect demonstrations into a LeRobot v3 dataset."""
-    from armwright.generate.engine import GenerateRequest, generate_dataset
+    from armwright.generate.engine import generate_dataset
     from armwright.generate.randomising import RandomiseOptions, read_randomising
+    from armwright.generate.request import GenerateRequest, read_part
 
     check_count("-n", n)
-    check_count("--workers", workers, low=0, high=256)
+    check_count("--workers", workers, low=0, high=MAX_WORKERS)
+    check_count("--shard-size", shard_size, low=0)
     folder = out or default_out(sentence)
     request = GenerateRequest(
         sentence=sentence,
@@ -63,8 +74,10 @@ def generate(
         parser=parser,
         engine=engine,
         randomise=read_randomising(RandomiseOptions(randomise, textures, splat or ())),
+        shard_size=shard_size,
+        part=None if part is None else read_part(part),
     )
-    with progress("episodes", n, quiet=json) as update:
+    with progress("episodes", request.wanted, quiet=json) as update:
         record = generate_dataset(request, folder, resume=resume, update=update)
     if json:
         emit_json(record.to_json())

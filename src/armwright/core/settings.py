@@ -104,3 +104,15 @@ def get_settings() -> Settings:
             f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.",
             hint="Correct or unset it.",
         ) from error
+
+
+def exported_settings() -> dict[str, str]:
+    """Return the variables that give another process, perhaps elsewhere, what was set here; never a key.
+
+    What only matters where a sentence is parsed, the language models, is left out.
+    """
+    settings = get_settings()
+    names = ("cache_dir", "library_dir", "renderer", "offline", "planner", "anygrasp_checkpoint")
+    return {
+        f"ARMWRIGHT_{name.upper()}": str(getattr(settings, name)) for name in names if name in settings.model_fields_set
+    }

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, UsageError, quoted
+from armwright.generate.engines import Engine, compute_engine
 from armwright.generate.entries import RolloutEntry, rollout_key
 from armwright.generate.inputs import check_out
 from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
-from armwright.generate.pool import CrashCount, cores, crash_text, episode_seed, run_in_order, watchdog
+from armwright.generate.pool import CrashCount, crash_text, episode_seed, watchdog
 from armwright.generate.snapshots import snapshot_path, write_snapshot
 from armwright.generate.stages import stage_outcomes, stage_rates, unreached
 from armwright.generate.suite import is_task_name, load_task
@@ -41,6 +42,7 @@ class BenchRequest:
     affordance: str = "oracle"
     parser: str | None = None
     pictures: bool = False
+    engine: str = "local"
 
     def arms(self) -> tuple[str, ...]:
         """Return the arms by name.
@@ -72,8 +74,12 @@ class _Rollout:
     picture: Path | None = None
     first: bool = False
 
+    def __str__(self) -> str:
+        return self.key
+
     @property
     def key(self) -> str:
+        """What tells it from all others of the bench."""
         return rollout_key(robot=self.robot, grasps=self.grasps, sentence=self.sentence, seed=self.seed)
 
 
@@ -92,6 +98,7 @@ def run_bench(
         OutputError: The folder cannot be written.
     """
     started = time.perf_counter()
+    engine = compute_engine(request.engine)
     if not request.sentences:
         raise UsageError("bench got no task.", hint='Give --task "SENTENCE", --task NAME or --suite fifty.')
     check_out(out)
@@ -112,7 +119,7 @@ def run_bench(
     if named:  # a task file that was edited since makes another bench
         identity["tasks"] = named
     with Journal(out, identity, resume=resume, entry=RolloutEntry) as journal:
-        return _bench(request, arms, parsed, out, journal, update, started)
+        return _bench(request, arms, parsed, out, journal, engine, update, started)
 
 
 def _bench(
@@ -121,6 +128,7 @@ def _bench(
     parsed: dict[str, ParsedTask],
     out: Path,
     journal: Journal,
+    engine: Engine,
     update: Callable[..., None],
     started: float,
 ) -> ResultRecord:
@@ -151,7 +159,7 @@ def _bench(
 
     wanted = {r.key for r in everything}
     show()
-    run_in_order(_work, next_task, done, workers=request.workers or cores())
+    engine.run(_work, next_task, done, workers=request.workers)
     entries = sorted((finished[key] for key in wanted), key=lambda e: e["order"])
     rows = bench_rows(
         Outcome(
@@ -289,7 +297,7 @@ def _work(rollout: _Rollout) -> dict[str, Any]:
         raise
     except Exception as error:  # one bad seed must not end the table, now and at every resume
         return entry | {"failed": "crash", "detail": crash_text(error)}
-    if rollout.picture is not None and (rollout.first or not episode.ok):
+    if rollout.picture is not None and rollout.picture.parent.parent.is_dir() and (rollout.first or not episode.ok):
         _draw(rollout.picture, episode)
     last = next((s for s in episode.stages if not s.ok), None)
     return entry | {

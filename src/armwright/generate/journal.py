@@ -78,12 +78,12 @@ class Journal:
                 raise UsageError(f"{folder} {other}.", hint="Choose another --out.")
             write_json(known, request)
 
-    def add(self, entry: dict[str, Any]) -> None:
-        """Append an item and make sure that it is on disk."""
-        self.entries.append(entry)
+    def add(self, *entries: dict[str, Any]) -> None:
+        """Append items and make sure that they are on disk."""
+        self.entries += entries
         try:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry, allow_nan=False) + "\n")
+                file.writelines(json.dumps(entry, allow_nan=False) + "\n" for entry in entries)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

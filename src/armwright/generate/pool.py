@@ -27,7 +27,7 @@ CRASHES_IN_A_ROW = 5
 # Seeds of one run; runs with different --seed never share one.
 SEEDS_PER_RUN = 1_000_000
 # What tells the usual libraries how many threads to use; each worker has a core of its own.
-_THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class EpisodeTimeoutError(ArmwrightError):
@@ -100,7 +100,7 @@ def watchdog(limit_s: float = WATCHDOG_S) -> Iterator[None]:
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Let processes started within do their linear algebra on one thread; more only wait for each other here."""
-    added = [name for name in _THREAD_COUNTS if name not in os.environ]
+    added = [name for name in THREAD_COUNTS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     try:
         yield

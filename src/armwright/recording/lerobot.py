@@ -249,5 +249,6 @@ def _groups(episodes: Sequence[StagedEpisode], *, limit: int) -> Iterator[list[S
 
 
 def describe(schema: DatasetSchema) -> str:
+    """Say in words what the episodes of a dataset share."""
     cameras = ", ".join(f"{name} {w}x{h}" for name, (h, w) in schema.cameras.items()) or "no cameras"
     return f"{schema.robot} ({len(schema.joints)} joints, {cameras}, {schema.fps} Hz)"

@@ -67,11 +67,12 @@ def merge_datasets(
     origin: dict[str, Path] = {}
     for part in parts:
         for key in part.keys:
-            if origin.setdefault(key, part.root) != part.root:
+            if key in origin:
                 raise UsageError(
                     f"episode {key} is in {origin[key]} and in {part.root}.",
                     hint="Give each worker its own seeds, and each dataset once.",
                 )
+            origin[key] = part.root
     writer = DatasetWriter(out, schema)
     writer.recover(elsewhere=origin.keys())
     present = writer.keys
@@ -198,7 +199,9 @@ class _Rows:
                 self._world_group[number] = len(self._world_group)
 
     def frames(self, number: int) -> Any:
-        return self._group(self._data, self._batch.path(DATA_PATH), number, [*self._batch.schema.vectors, "frame_index"])
+        return self._group(
+            self._data, self._batch.path(DATA_PATH), number, [*self._batch.schema.vectors, "frame_index"]
+        )
 
     def world(self, number: int) -> Any:
         names = ["time_s", "qpos", "qvel", "ctrl"]
