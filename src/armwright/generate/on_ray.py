@@ -27,6 +27,10 @@ Result = TypeVar("Result")
 RETRIES = 3
 # Tasks handed out per core, so that none is idle while answers travel.
 QUEUED_PER_CORE = 2
+# Ray gives its own processes 30 s to start, which on a busy machine is sometimes too little.
+STARTS = 3
+# A Ray that is started here sends no usage statistics.
+_RAY_DEFAULTS = {"RAY_USAGE_STATS_ENABLED": "0"}
 
 
 @dataclass(frozen=True)
@@ -111,14 +115,8 @@ def _connection(ray: Any) -> Iterator[None]:
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
-    try:
-        with _without_statistics():
-            ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    except ConnectionError as error:
-        raise UsageError(
-            f"no Ray cluster can be reached: {in_one_line(error)}.",
-            hint="Set RAY_ADDRESS to a cluster's HOST:PORT, or to 'local' to start Ray here.",
-        ) from error
+    with _ray_defaults():
+        _join_or_start(ray)
     try:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)  # Ray replaces it
@@ -127,15 +125,32 @@ def _connection(ray: Any) -> Iterator[None]:
         ray.shutdown()
 
 
+def _join_or_start(ray: Any) -> None:
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+            return
+        except ConnectionError as error:
+            raise UsageError(
+                f"no Ray cluster can be reached: {in_one_line(error)}.",
+                hint="Set RAY_ADDRESS to a cluster's HOST:PORT, or to 'local' to start Ray here.",
+            ) from error
+        except Exception as error:  # Ray raises plain ones when its processes do not come up
+            ray.shutdown()
+            if not left:
+                raise ArmwrightError(
+                    f"Ray could not be started: {in_one_line(error)}.",
+                    hint="Try again when the machine is less busy; Ray's logs are in /tmp/ray/session_latest/logs.",
+                ) from error
+
+
 @contextmanager
-def _without_statistics() -> Iterator[None]:
-    """Let a Ray that is started within send no usage statistics, unless the user chose so."""
-    name = "RAY_USAGE_STATS_ENABLED"
-    added = name not in os.environ
-    if added:
-        os.environ[name] = "0"
+def _ray_defaults() -> Iterator[None]:
+    """Let a Ray that is started within behave as we would have it, unless the user chose otherwise."""
+    added = [name for name in _RAY_DEFAULTS if name not in os.environ]
+    os.environ.update({name: _RAY_DEFAULTS[name] for name in added})
     try:
         yield
     finally:
-        if added:
+        for name in added:
             os.environ.pop(name, None)
