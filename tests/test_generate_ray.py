@@ -20,7 +20,7 @@ from armwright.recording.verify import verify_dataset
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
     pytest.mark.skipif(find_spec("ray") is None, reason="needs armwright[ray]"),
 ]
 

@@ -68,12 +68,15 @@ class RayEngine:
             UsageError: There is no cluster at the address that was given.
             WorkerDiedError: Every worker that was given one of the tasks died, or its node did.
         """
+        first = next_task(0)
+        if first is None:  # then Ray need not be started
+            return
         import ray
 
         variables = {**dict.fromkeys(THREAD_COUNTS, "1"), **exported_settings()}
         with _connection(ray):
             remote = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env={"env_vars": variables})(work)
-            running: dict[Any, Task] = {}
+            running: dict[Any, Task] = {remote.remote(first): first}
             try:
                 while True:
                     room = workers or QUEUED_PER_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
