@@ -258,3 +258,13 @@ def test_a_long_thing_is_moved_aside_across_its_length_and_laid_square():
     found = draw(carrot, plate, "on", n=24)
     aside = [np.linalg.norm(Footprint.from_model(carrot, p.pose_world_object).center_m - middle[:2]) for p in found]
     assert max(aside) > 0.01
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.3, 0.79])
+def test_a_wide_cube_is_put_square_on_a_narrow_one(yaw):
+    cubes = sorted((build("cube", i) for i in range(24)), key=lambda cube: float(np.ptp(cube.bounds_m, axis=0)[0]))
+    turned = Pose.from_yaw(np.zeros(3), yaw)
+    found = placements(cubes[-1], cubes[0], "on", rng=np.random.default_rng(3), n=4, pose_world_held=turned)
+    assert len(found) == 4
+    off = (found[0].pose_world_object.yaw_rad + np.pi / 4) % (np.pi / 2) - np.pi / 4
+    assert abs(off) < 0.05

@@ -16,6 +16,7 @@ from armwright.assets.footprint import (
     HeightGrid,
     PlacedGrid,
     all_vertices,
+    convex_outline,
     is_upright,
     model_underside,
     surface_points,
@@ -197,6 +198,17 @@ def _tilts(length_m: float, opening_m: float) -> tuple[float, ...]:
     return _TILTS_RAD if length_m <= _OVERHANG * opening_m else _STUCK_RAD
 
 
+def _side_rad(points_m: Array) -> float:
+    """Return the direction of the longer side of the smallest rectangle around points (n, 2)."""
+    outline = convex_outline(points_m)
+    edge = np.roll(outline, -1, axis=0) - outline
+    turns = np.arctan2(edge[:, 1], edge[:, 0])
+    along = np.stack([np.cos(turns), np.sin(turns)])
+    size = np.stack([np.ptp(outline @ along, axis=0), np.ptp(outline @ np.stack([-along[1], along[0]]), axis=0)])
+    best = int(np.argmin(size.prod(0).round(9)))
+    return float(turns[best]) + (0.0 if size[0, best] >= size[1, best] else 0.5 * np.pi)
+
+
 class _Task:
     """One call of `placements`: the shapes, turned and looked at from above."""
 
@@ -280,9 +292,7 @@ class _Task:
 
     def _squared(self, surface_rad: float) -> Iterator[float]:
         """Yield turns as `_yaws`, every other random one square to a surface: long things then fit side by side."""
-        flat = self.orientation.transform(all_vertices(self.held))[:, :2]
-        x, y = np.linalg.eigh(np.cov(flat.T))[1][:, 1]
-        square = surface_rad - float(np.arctan2(y, x))
+        square = surface_rad - _side_rad(self.orientation.transform(all_vertices(self.held))[:, :2])
         for attempt, yaw in enumerate(self._yaws()):
             yield yaw if attempt < 4 or attempt % 2 else square + 0.5 * np.pi * int(self.rng.integers(4))
 

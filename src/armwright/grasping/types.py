@@ -23,6 +23,8 @@ class GraspCandidate:
         approach: Index k of the approach direction.
         region_share: Share of the surface under the pads that lies in the region, on the worse side.
         quality: Stage 1 quality in [0, 1] (normal alignment, pad centring, aperture margin); ties only.
+        aside: How far beside the pads' middle the touched surface is, in pad widths, on the worse side: 0 is centred,
+            0.5 at an edge.
     """
 
     pose_object_pads: Pose
@@ -34,6 +36,7 @@ class GraspCandidate:
     approach: int = 0
     quality: float = 0.0
     region_share: float = 1.0
+    aside: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,13 +31,21 @@ def grip_force(ctx: SkillContext, object_id: str, pose_object_pads: Pose) -> flo
     """
     if ctx.options.grip_force_n is not None:
         return ctx.options.grip_force_n
+    weight_n = ctx.scene.mass_kg(object_id) * GRAVITY_M_S2
+    force_n = max(LIGHT_N, SAFETY * weight_n * held_force_per_load(ctx, object_id, pose_object_pads))
+    return force_n if force_n < ctx.gripper.force_n else None
+
+
+def held_force_per_load(ctx: SkillContext, object_id: str, pose_object_pads: Pose) -> float:
+    """Return the force per pad that friction needs to bear a load of one newton at an object's mass centre.
+
+    Args:
+        ctx, object_id, pose_object_pads: As in `grip_force`.
+    """
     model = ctx.scene.model(object_id)
     lever_m = _off_line_m(np.asarray(link_inertia(model.root)[0]), pose_object_pads)
     pad_m = PAD_LEVER * float(np.sqrt(np.prod(ctx.gripper.pad_size_m)))
-    weight_n = ctx.scene.mass_kg(object_id) * GRAVITY_M_S2
-    asked_n = SAFETY * weight_n * (1.0 + lever_m / pad_m) / (2.0 * model.friction)
-    force_n = max(LIGHT_N, asked_n)
-    return force_n if force_n < ctx.gripper.force_n else None
+    return (1.0 + lever_m / pad_m) / (2.0 * model.friction)
 
 
 def _off_line_m(point_m: Array, pose_object_pads: Pose) -> float:

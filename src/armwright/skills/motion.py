@@ -11,6 +11,8 @@ import numpy as np
 from armwright.control.protocols import Guard, MotionReport, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.planning.timing import time_path
+from armwright.planning.types import TimedReport
+from armwright.skills.carry import speed_share
 from armwright.skills.context import SkillContext
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
@@ -39,12 +41,20 @@ def follow_path(
     if len(path_rad) < 2:
         return StageReport(name, True, "done")
     started = time.perf_counter()
-    timed = time_path(
-        path_rad,
-        ctx.planner.kinematics,
-        velocity_scale=ctx.options.fine_speed if fine else ctx.options.transit_speed,
-        first_collision=partial(ctx.planner.first_collision, without_targets=fine),
-    )
+
+    def timed_at(share: float) -> TimedReport:
+        return time_path(
+            path_rad,
+            ctx.planner.kinematics,
+            velocity_scale=share * (ctx.options.fine_speed if fine else ctx.options.transit_speed),
+            acceleration_scale=share**2,
+            first_collision=partial(ctx.planner.first_collision, without_targets=fine),
+        )
+
+    timed = timed_at(1.0)
+    share = speed_share(ctx, timed.trajectory) if timed.trajectory is not None else 1.0
+    if share < 1.0:
+        timed = timed_at(share)
     ctx.add_time("timing", time.perf_counter() - started)
     if not timed.ok or timed.trajectory is None:
         return StageReport(name, False, timed.status, timed.detail)

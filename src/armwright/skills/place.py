@@ -27,6 +27,10 @@ DRAWS = 3
 ROOM_FOR_NEXT = 4
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
+# What is tried last of a way down that ends where the arm's reach does: it hovers a little beside where it was planned.
+SHORTER = 0.85
+# From this near to its resting pose a thing is let go, not dropped.
+RESTS_M = 0.001
 # Rows of the way down, and how far beyond the resting pose it goes at least: the held pose is known this well.
 DEPTH_STEP_M = 0.003
 REST_SLACK_M = 0.002
@@ -236,7 +240,8 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         return StageReport(name, False, moved.status, moved.detail)
     if lost(ctx):
         return StageReport(name, False, "dropped", "it was lost on the way")
-    for depth_m in (max(way.depth_m(chosen), 1e-3), ctx.options.place_gap_m + SHORT_DESCENT_M):
+    deep_m = max(way.depth_m(chosen), 1e-3)
+    for depth_m in (deep_m, min(deep_m, ctx.options.place_gap_m + SHORT_DESCENT_M), SHORTER * deep_m):
         lowered = move_straight(
             ctx,
             (0.0, 0.0, -depth_m),
@@ -277,6 +282,8 @@ class _WayDown:
         """Return what is wrong with the way down from a configuration (n,), or nothing."""
         ctx = self._ctx
         path = straight(ctx, q_rad, np.array([0.0, 0.0, -ctx.options.place_gap_m]))
+        if not self._drop and sunk_m(ctx, path) < ctx.options.place_gap_m - RESTS_M:
+            return "on the way down the arm's reach ends"
         seen = verify(ctx, path, resting=self._resting, step_rad=STRAIGHT_STEP_RAD)
         if len(path) == 0 or (not seen.ok and (self.needs_room or not self._drop or seen.index < 1)):
             return f"on the way down {seen.detail}"
@@ -292,12 +299,25 @@ class _WayDown:
         return ""
 
     def _free_depth_m(self, q_rad: Array) -> float:
-        """Return how deep the opened hand can go: never short of the resting pose, at most the guarded descent."""
+        """Return how deep the opened hand can go, at most the guarded descent.
+
+        As far as the arm reaches, that is never short of the resting pose.
+        """
         ctx, most = self._ctx, self._ctx.options.descend_m
         path = straight(ctx, q_rad, np.array([0.0, 0.0, -most]), step_m=DEPTH_STEP_M)
         gap = min(ctx.arm.state().opening_m + FINGER_ROOM_M, ctx.gripper.opening_m[1])
         seen = verify(ctx, path, opening_m=gap, empty_hand=True, step_rad=STRAIGHT_STEP_RAD)
-        return most if seen.ok else max(clear_share(path, seen) * most, ctx.options.place_gap_m + REST_SLACK_M)
+        reach = sunk_m(ctx, path)
+        least = min(ctx.options.place_gap_m + REST_SLACK_M, reach)
+        return reach if seen.ok else max(clear_share(path, seen) * reach, least)
+
+
+def sunk_m(ctx: SkillContext, path_rad: Array) -> float:
+    """Return how far down the tool comes on a path (w, n) [m]."""
+    if len(path_rad) < 2:
+        return 0.0
+    ends = ctx.planner.fk(path_rad[[0, -1]])
+    return float(ends[0, 2, 3] - ends[1, 2, 3])
 
 
 def release(ctx: SkillContext, how: Release | None = None) -> None:

@@ -17,6 +17,8 @@ from armwright.skills.frames import covering_spheres, pose_tool_pads
 
 # Pads that reach beyond the region may end up touching only what is beside it; such grasps come last.
 WHOLLY_ON_REGION = 0.995
+# What is touched farther than this from the pads' middle, in pad widths, may slide or turn out at their edge.
+CENTRED = 0.2
 # Gripper openings are told apart in steps of this, so that few sets of collision spheres are needed.
 OPENING_STEP_M = 0.005
 # Ends the search for a grasp that the next step can use; deeper ranks are long detours.
@@ -139,7 +141,8 @@ def best_grasp(
 def reached_in_order(trace: GraspTrace) -> list[int]:
     """Return the candidates that can be reached, in the order in which they are to be tried.
 
-    By the motion's score, those whose pads lie wholly on the region before all others; or as the source ranks them.
+    By the motion's score, those whose pads lie wholly on the region before all others, and of each those
+    whose pads are on the object with their middle, not with an edge; or as the source ranks them.
     """
     evaluation, candidates = trace.evaluation, trace.grasps.candidates
     assert evaluation is not None
@@ -150,6 +153,7 @@ def reached_in_order(trace: GraspTrace) -> list[int]:
         reached,
         key=lambda i: (
             candidates[i].region_share < WHOLLY_ON_REGION,
+            candidates[i].aside > CENTRED,
             -float(evaluation.score[i]),
             -candidates[i].quality,
         ),
