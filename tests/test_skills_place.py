@@ -9,10 +9,11 @@ from armwright.control.protocols import Guard
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
 from armwright.planning.types import Obstacle, WorldSpec
+from armwright.skills.context import SkillOptions
 from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
-from armwright.skills.place import PLACEMENTS, grasp_key, hold, place, placement_poses, usable_for
+from armwright.skills.place import PLACEMENTS, _WayDown, grasp_key, hold, place, placement_poses, sunk_m, usable_for
 from armwright.skills.rank import tool_pose
 from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench
@@ -226,3 +227,12 @@ def test_places_in_a_container_are_found_though_something_lies_in_it_and_more_is
     )
     stand = stage.ctx.scene.pose_world("fruit")
     assert placement_poses(stage.ctx, "fruit", "bowl", "in", stand=stand, then=("other",))
+
+
+def test_a_way_down_that_the_arm_cannot_go_to_its_end_is_none(session_of):
+    stage = bench(session_of("franka"), options=SkillOptions(place_gap_m=1.5), mug="mug")
+    q_rad = stage.ctx.arm.state().target_rad
+    short = straight(stage.ctx, q_rad, np.array([0.0, 0.0, -0.02]))
+    assert sunk_m(stage.ctx, short) == pytest.approx(0.02, abs=1e-4)
+    assert 0.1 < sunk_m(stage.ctx, straight(stage.ctx, q_rad, np.array([0.0, 0.0, -1.5]))) < 1.4
+    assert "reach ends" in _WayDown(stage.ctx, ("table",), drop=False).objection(q_rad, 0)
