@@ -54,18 +54,16 @@ def test_datasets_join_into_what_one_writer_would_have_written(tmp_path: Path) -
             assert np.array_equal(frames[0], frames[1])
 
 
-def test_full_batches_keep_their_videos_and_small_ones_are_joined(tmp_path, monkeypatch) -> None:
-    length_limit(monkeypatch, 30)
-    write(tmp_path / "a", [0, 1])  # 10 + 11 frames: nothing fits beside them
-    write(tmp_path / "b", [5, 6])  # 15 + 16 frames: two batches
-    write(tmp_path / "c", [2])
-    merge_datasets([tmp_path / name for name in "abc"], tmp_path / "out")
-    assert seeds(tmp_path / "out") == [0, 1, 5, 6, 2]
+def test_batches_keep_their_videos_and_small_ones_are_joined(tmp_path, monkeypatch) -> None:
+    length_limit(monkeypatch, 45)  # an episode has 10 frames and one more for each seed
+    for name, numbers in (("a", [5, 6]), ("b", [0]), ("c", [1]), ("d", [7, 8, 9])):
+        write(tmp_path / name, numbers)
+    merge_datasets([tmp_path / name for name in "abcd"], tmp_path / "out")
+    assert seeds(tmp_path / "out") == [5, 6, 0, 1, 7, 8, 9]
     assert verify_dataset(tmp_path / "out").violations == ()
     videos = sorted((tmp_path / "out/videos/observation.images.wrist").rglob("*.mp4"))
-    links = [path.stat().st_nlink for path in videos]
-    assert links == [2, 2, 1], "the third holds b's last episode and c's"
-    for name in "abc":
+    assert [path.stat().st_nlink for path in videos] == [2, 1, 2, 2], "b and c share a file; d has two batches"
+    for name in "abcd":
         assert verify_dataset(tmp_path / name).violations == ()
 
 

@@ -1,7 +1,7 @@
 """Join datasets that several workers wrote into one, batch by batch, without decoding or encoding a frame.
 
-A batch that is taken over whole keeps its videos, by hard link where the file system allows it; rows are numbered anew.
-Small batches are joined into larger ones. The sources stay as they are and may be deleted afterwards.
+A batch that is taken over as it is keeps its videos, by hard link where the file system allows it; rows are numbered
+anew. Small batches are joined into larger ones. The sources stay as they are and may be deleted afterwards.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ from armwright.recording.layout import (
 from armwright.recording.lerobot import DatasetSummary, DatasetWriter, describe
 from armwright.recording.staging import StagedEpisode, staged_episodes
 from armwright.recording.video import cut_video
+
+# A batch that fills at least this share of a file is taken over as it is; joining it with others would copy its videos.
+LINKED_FROM = 0.25
 
 
 def merge_datasets(
@@ -274,9 +277,14 @@ def _groups(pieces: Iterable[_Piece], *, limit: int) -> Iterator[list[_Piece]]:
     group: list[_Piece] = []
     frames = episodes = 0
     for piece in pieces:
-        if group and (frames + piece.frames > limit or episodes + len(piece.episodes) > MAX_EPISODES):
+        alone = piece.whole and piece.frames >= LINKED_FROM * limit
+        full = frames + piece.frames > limit or episodes + len(piece.episodes) > MAX_EPISODES
+        if group and (alone or full):
             yield group
             group, frames, episodes = [], 0, 0
+        if alone:
+            yield [piece]
+            continue
         group.append(piece)
         frames, episodes = frames + piece.frames, episodes + len(piece.episodes)
     if group:
