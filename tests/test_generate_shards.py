@@ -7,6 +7,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -256,6 +257,32 @@ def test_engines_go_by_name(monkeypatch):
 def test_ray_is_not_started_for_nothing(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     RayEngine().run(len, lambda running: None, pytest.fail, workers=0)
+
+
+def test_what_ray_says_does_not_come_between_the_record(capsys, monkeypatch):
+    """Ray prints to stdout that a worker died; a task that is done again is no news for a program that reads JSON."""
+
+    class Remote:
+        @staticmethod
+        def remote(task):
+            print("(raylet) A worker died")
+            return task
+
+    said = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda **_: print("started"),
+        shutdown=lambda: print("ended"),
+        remote=lambda **_: lambda work: Remote,
+        cluster_resources=lambda: {"CPU": 2.0},
+        wait=lambda running, num_returns: (running[:1], running[1:]),
+        get=lambda reference: reference,
+        cancel=lambda *_, **__: None,
+    )
+    monkeypatch.setitem(sys.modules, "ray", said)
+    waiting, done = [3, 2, 1], []
+    RayEngine().run(abs, lambda running: waiting.pop() if waiting else None, done.append, workers=2)
+    captured = capsys.readouterr()
+    assert sorted(done) == [1, 2, 3] and captured.out == "" and "A worker died" in captured.err
 
 
 def test_without_ray_nothing_is_written(cli, tmp_path, monkeypatch):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -118,14 +119,15 @@ def _connection(ray: Any) -> Iterator[None]:
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
-    with _ray_defaults():
-        _join_or_start(ray)
-    try:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)  # Ray replaces it
-        yield
-    finally:
-        ray.shutdown()
+    with redirect_stdout(sys.stderr):  # Ray tells of workers that died on stdout, where only a record may be
+        with _ray_defaults():
+            _join_or_start(ray)
+        try:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, before)  # Ray replaces it
+            yield
+        finally:
+            ray.shutdown()
 
 
 def _join_or_start(ray: Any) -> None:
