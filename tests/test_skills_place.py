@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from armwright.assets.footprint import Footprint
+from armwright.assets.library import default_library
 from armwright.control.protocols import Guard
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
@@ -13,13 +17,25 @@ from armwright.skills.context import SkillOptions
 from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
-from armwright.skills.place import PLACEMENTS, _WayDown, grasp_key, hold, place, placement_poses, sunk_m, usable_for
+from armwright.skills.place import (
+    PLACEMENTS,
+    _WayDown,
+    grasp_key,
+    hold,
+    place,
+    placement_poses,
+    room_left,
+    sunk_m,
+    usable_for,
+)
 from armwright.skills.rank import tool_pose
 from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench
 from test_skills_pick import shove
 
 BLOCK = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)])
+
+PLACES = ((0.55, 0.0), (0.40, -0.28), (0.65, 0.30), (0.35, 0.30))
 
 
 def picked(stage: Bench, object_id: str) -> Bench:
@@ -236,3 +252,20 @@ def test_a_way_down_that_the_arm_cannot_go_to_its_end_is_none(session_of):
     assert sunk_m(stage.ctx, short) == pytest.approx(0.02, abs=1e-4)
     assert 0.1 < sunk_m(stage.ctx, straight(stage.ctx, q_rad, np.array([0.0, 0.0, -1.5]))) < 1.4
     assert "reach ends" in _WayDown(stage.ctx, ("table",), drop=False).objection(q_rad, 0)
+
+
+def test_the_first_of_several_leaves_room_for_all_that_come_after_it():
+    """In the middle of a tray a cup leaves room for another, and none for the bowl that comes last."""
+    build = default_library().build
+    models = {"tray": build("tray", instance=17), "a": build("cup", instance=4), "b": build("cup", instance=20)}
+    models["bowl"] = build("bowl", instance=2)
+    stands = {name: Pose([x, y, 0.0]) for name, (x, y) in zip(models, PLACES, strict=True)}
+    scene = SimpleNamespace(model=models.__getitem__, pose_world=stands.__getitem__, objects=lambda: tuple(models))
+    ctx = SimpleNamespace(scene=scene, rng=np.random.default_rng(1), bounds=None)
+
+    def room(pose: Pose) -> int:
+        return room_left(ctx, ("b", "bowl"), "tray", "on", [Footprint.from_model(models["a"], pose)])
+
+    assert room(Pose([0.55, 0.0, 0.0])) == 1
+    first = placement_poses(ctx, "a", "tray", "on", stand=stands["a"], then=("b", "bowl"))
+    assert first and {room(pose) for pose in first} == {2}

@@ -25,6 +25,8 @@ PLACEMENTS = 12
 DRAWS = 3
 # Times as many are drawn where something else must find room beside it.
 ROOM_FOR_NEXT = 4
+# Places looked at for each thing to come, of which the one nearest to what stands there is taken.
+PACKED = 8
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
 # What is tried last of a way down that ends where the arm's reach does: it hovers a little beside where it was planned.
@@ -60,7 +62,7 @@ def placement_poses(
         target: Reference object; the table or None with ``on``, None with a direction from where the object stood.
         relation: How it should stand to the target.
         stand: The object's pose before it was picked; it is put down as it stood, and upright if it leaned.
-        then: What is to be put on the same target afterwards: poses that leave room for the next come first.
+        then: What is to be put on the same target afterwards: only the poses that leave room for most of it count.
     """
     stand = standing(ctx.scene.model(object_id), stand)
     reference = None if target == TABLE else target
@@ -89,23 +91,45 @@ def placement_poses(
     if not then or other is None or reference is None:
         return poses[:PLACEMENTS]
 
-    def leaves_room(pose: Pose) -> bool:
-        own = Footprint.from_model(ctx.scene.model(object_id), pose)
-        taken = [footprint for o, footprint in around.items() if o not in then]
-        return bool(
-            placements(
-                ctx.scene.model(then[0]),
-                other,
-                relation,
-                rng=np.random.default_rng(0),
-                n=1,
-                pose_world_held=standing(ctx.scene.model(then[0]), ctx.scene.pose_world(then[0])),
-                pose_world_target=pose_world_other,
-                obstacles=[*taken, own],
-            )
-        )
+    taken = [footprint for o, footprint in around.items() if o not in then]
+    roomy = [room_left(ctx, then, reference, relation, [*taken, _outline(ctx, object_id, pose)]) for pose in poses]
+    return [pose for pose, room in zip(poses, roomy, strict=True) if room == max(roomy)][:PLACEMENTS]
 
-    return sorted(poses, key=lambda pose: not leaves_room(pose))[:PLACEMENTS]
+
+def room_left(
+    ctx: SkillContext, then: Sequence[str], target: str, relation: RelationName, taken: Sequence[Footprint]
+) -> int:
+    """Return for how many of the objects to come, in order and close to each other, there is room on a target.
+
+    Args:
+        ctx: The scene.
+        then: Object ids.
+        target: What they are put on.
+        relation: How.
+        taken: Outlines of what stands there already, what is put there now last.
+    """
+    taken = list(taken)
+    for count, object_id in enumerate(then):
+        found = placements(
+            ctx.scene.model(object_id),
+            ctx.scene.model(target),
+            relation,
+            rng=np.random.default_rng(count),
+            n=PACKED if count + 1 < len(then) else 1,
+            pose_world_held=standing(ctx.scene.model(object_id), ctx.scene.pose_world(object_id)),
+            pose_world_target=ctx.scene.pose_world(target),
+            obstacles=taken,
+        )
+        if not found:
+            return count
+        outlines = [_outline(ctx, object_id, p.pose_world_object) for p in found]
+        last = taken[-1].center_m
+        taken.append(min(outlines, key=lambda outline: float(np.linalg.norm(outline.center_m - last))))
+    return len(then)
+
+
+def _outline(ctx: SkillContext, object_id: str, pose_world: Pose) -> Footprint:
+    return Footprint.from_model(ctx.scene.model(object_id), pose_world)
 
 
 def _seats(ctx: SkillContext, lid: str, owner: str) -> list[Pose]:
