@@ -217,7 +217,7 @@ def observe(
     for d in used:
         number = target[d]
         instance = _remembered(scene.instances[number], detections[d], patches[d], scene.frames)
-        if instance.volume.count == 0 or len(near_surface(instance.volume)) == 0:
+        if instance is None:
             # Another mask of higher confidence covered it whole: nothing of it was fused.
             ignored.append((d, "hidden"))
             if d in created:
@@ -296,7 +296,8 @@ def merge_instances(
         }
         views = tuple(sorted({*kept.views, *gone.views}))
         hypotheses = pooled(kept.hypotheses, gone.hypotheses)
-        scene.instances[kept.number] = _measured(replace(kept, hypotheses=hypotheses, votes=votes, views=views))
+        one = replace(kept, hypotheses=hypotheses, votes=votes, views=views)
+        scene.instances[kept.number] = _measured(one) or one
         del scene.instances[gone.number]
         merged.append(pair)
 
@@ -339,8 +340,8 @@ def _fuse(
         integrate(scene.instances[number].volume, view, index, max_depth_m=options.max_depth_m)
 
 
-def _remembered(instance: Instance, detection: Detection, seen: Patch, view: int) -> Instance:
-    """Return the instance after a detection: its evidence, its views and its new measure."""
+def _remembered(instance: Instance, detection: Detection, seen: Patch, view: int) -> Instance | None:
+    """Return the instance after a detection: its evidence, its views and its new measure; None without a surface."""
     said = detection.description
     weight = extent_weight(seen.extent_m, said.extent_m)
     hypotheses = with_evidence(instance.hypotheses, said, confidence=detection.confidence, weight=weight)
@@ -352,10 +353,10 @@ def _remembered(instance: Instance, detection: Detection, seen: Patch, view: int
     return _measured(replace(instance, hypotheses=hypotheses, votes=votes, views=views))
 
 
-def _measured(instance: Instance) -> Instance:
+def _measured(instance: Instance) -> Instance | None:
     points = near_surface(instance.volume)
     if len(points) == 0:
-        return instance
+        return None
     return replace(instance, box_m=points_box(points), extent_m=upright_extent(points))
 
 
