@@ -1,4 +1,4 @@
-"""The places beside objects where a target fits: what a reasoner chooses from."""
+"""The places where a target fits, each named by an object beside it: what a reasoner chooses from."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from armwright.shelf.candidates import CLEARANCE_M, fits
-from armwright.shelf.fit import named_place
+from armwright.shelf.candidates import CLEARANCE_M, sample_candidates
+from armwright.shelf.fit import MATCH_M
 from armwright.shelf.graph import SceneGraph, board_id
-from armwright.shelf.neighbours import corners
+from armwright.shelf.neighbours import corners, nearest
 from armwright.shelf.records import Box, Orientation, Side, Target
 
-_GAPS_M = (CLEARANCE_M, 0.03, 0.06)
-"""Distances from the anchor that are tried in turn [m]."""
-_BESIDE: tuple[Side, ...] = ("left", "right", "front", "behind")
+_SIDES: tuple[tuple[Side, int], ...] = (("right", 1), ("left", 1), ("behind", 0), ("front", 0))
+"""Where a place is, seen from its neighbour to the left, right, front and behind, and along which axis."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Place:
         board: Number of the board.
         orientation: How the target would stand.
         box: Where the target would be.
+        neighbours: Indices of the nearest objects to the left, right, front and behind, of those that there are.
+        gap_m: Mean distance to them, 0 without any [m].
     """
 
     anchor: str
@@ -35,44 +37,54 @@ class Place:
     board: int
     orientation: Orientation
     box: Box
+    neighbours: tuple[int, ...]
+    gap_m: float
 
 
 def free_places(graph: SceneGraph, target: Target, *, orientations: Sequence[Orientation] | None = None) -> list[Place]:
-    """Return the places flush beside each object where the target fits, and empty boards.
+    """Return the sampled places where the target fits, each named by the neighbour whose flush place it is nearest to.
+
+    Places that are more than ``MATCH_M`` from all of those have no name and are left out, but for empty boards.
 
     Args:
         graph: The shelf.
         target: What is to be placed.
         orientations: Which to try, of those that the packaging allows; by default all of these.
     """
-    low_o, high_o = corners([o.box for o in graph.objects])
+    boxes = [o.box for o in graph.objects]
+    free = sample_candidates(graph.shelf, boxes, target, orientations=orientations)
+    low, high = corners(boxes)
+    board = np.array([graph.board[o.id] for o in graph.objects], np.intp)
+    index, gaps = nearest(low, high, board, at_low_m=free.low_m, at_high_m=free.high_m, at_board=free.board)
+    away = _distances((low + high) / 2, (free.low_m + free.high_m) / 2, index, gaps)
+    occupied = set(graph.board.values())
     found: list[Place] = []
-    for orientation, size in target.sizes().items():
-        if orientations is not None and orientation not in orientations:
+    for k, row in enumerate(index):
+        number = int(free.board[k])
+        present = row >= 0
+        column = int(away[k].argmin())
+        if away[k, column] <= MATCH_M:
+            anchor, side = graph.objects[row[column]].id, _SIDES[column][0]
+        elif number not in occupied:
+            anchor, side = board_id(number), "on_board"
+        else:
             continue
-        for one in graph.objects:
-            board = graph.board[one.id]
-            for side in _BESIDE:
-                boxes = [_on_board(graph, named_place(one.box, side, size, gap_m=gap), board, side) for gap in _GAPS_M]
-                low, high = corners(boxes)
-                free = fits(graph.shelf, low, high, board, low_o, high_o)
-                if free.any():
-                    found.append(Place(one.id, side, board, orientation, boxes[int(np.argmax(free))]))
-        occupied = set(graph.board.values())
-        for board, height in enumerate(graph.shelf.boards_m):
-            middle = Box((graph.shelf.depth_m / 2, 0.0, height + size[2] / 2), size)
-            low, high = corners([middle])
-            if board not in occupied and fits(graph.shelf, low, high, board, low_o, high_o)[0]:
-                found.append(Place(board_id(board), "on_board", board, orientation, middle))
+        gap = float(gaps[k, present].mean()) if present.any() else 0.0
+        near = tuple(int(i) for i in row[present])
+        found.append(Place(anchor, side, number, free.orientation[k], free.box(k), near, gap))
     return found
 
 
-def _on_board(graph: SceneGraph, box: Box, board: int, side: Side) -> Box:
-    """Return the box resting on its board and, across the side it is on, within the board's edges."""
-    (x, y, _), (depth, width, height) = box.center_m, box.size_m
-    if side in ("left", "right"):
-        x = min(max(x, depth / 2), max(graph.shelf.depth_m - depth / 2, depth / 2))
-    else:
-        half = max((graph.shelf.width_m - width) / 2, 0.0)
-        y = min(max(y, -half), half)
-    return Box((x, y, graph.shelf.boards_m[board] + height / 2), box.size_m)
+def _distances(
+    objects_m: NDArray[np.float64],
+    places_m: NDArray[np.float64],
+    index: NDArray[np.intp],
+    gaps_m: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how far each place is from being flush beside each neighbour, infinite without one (m, 4) [m]."""
+    out = np.full(index.shape, np.inf)
+    for column, (_, axis) in enumerate(_SIDES):
+        has = index[:, column] >= 0
+        across = places_m[has, 1 - axis] - objects_m[index[has, column], 1 - axis]
+        out[has, column] = np.hypot(gaps_m[has, column] - CLEARANCE_M, across)
+    return out

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from armwright.shelf.evidence import settled
 from armwright.shelf.fit import weight_vector
 from armwright.shelf.graph import SceneGraph
-from armwright.shelf.neighbours import corners, nearest
 from armwright.shelf.places import Place
 from armwright.shelf.reasoner import MAX_PROPOSALS, Proposal, rank_weights
-from armwright.shelf.records import ATTRIBUTES, Attribute, ShelfObject, Target
+from armwright.shelf.records import ATTRIBUTES, Attribute, Orientation, ShelfObject, Target
 
 Array = NDArray[np.float64]
 _SAME_PLACE_M = 0.05
@@ -41,38 +40,25 @@ def rank_places(
         return ()
     natures = [o.nature for o in graph.objects]
     w = weight_vector(weights)
-    value = np.zeros(len(places))
-    tie = np.zeros(len(places))
-    near: list[list[ShelfObject]] = [[] for _ in places]
-    if natures:
-        table = settled([target.nature], natures, chance=chance)[0][0]
-        low, high = corners([o.box for o in graph.objects])
-        at_low, at_high = corners([p.box for p in places])
-        index, gaps = nearest(
-            low,
-            high,
-            np.array([graph.board[o.id] for o in graph.objects], np.intp),
-            at_low_m=at_low,
-            at_high_m=at_high,
-            at_board=np.array([p.board for p in places], np.intp),
-        )
-        for k, (row, place) in enumerate(zip(index, places, strict=True)):
-            found = row[row >= 0]
-            near[k] = [graph.objects[i] for i in found]
-            if len(found):
-                rows = table[found].copy()
-                rows[:, 3] = [_orientation_likeness(place, graph.objects[i], rows[n, 3]) for n, i in enumerate(found)]
-                value[k] = float(rows.mean(0) @ w)
-                tie[k] = float(gaps[k][row >= 0].mean())
+    table = settled([target.nature], natures, chance=chance)[0][0] if natures else np.zeros((0, len(ATTRIBUTES)))
+    terms: dict[Orientation, Array] = {}
+    for standing in sorted({p.orientation for p in places}):
+        alike = [_orientation_likeness(standing, o, table[i, 3]) for i, o in enumerate(graph.objects)]
+        terms[standing] = table[:, :3] @ w[:3] + w[3] * np.array(alike)
+    value = np.array([terms[p.orientation][list(p.neighbours)].mean() if p.neighbours else 0.0 for p in places])
+    gap = np.array([p.gap_m for p in places])
     proposals: list[Proposal] = []
     taken: list[Place] = []
+    said: set[tuple[str, str, str]] = set()
     ranks = rank_weights()
-    for k in np.lexsort((tie, -np.round(value, 9))):
+    for k in np.lexsort((gap, -np.round(value, 9))):
         place = places[k]
-        if any(_same(place, other) for other in taken):
+        name = (place.anchor, place.side, place.orientation)
+        if name in said or any(_same(place, other) for other in taken):
             continue
+        said.add(name)
         rank = len(proposals) + 1
-        reason = _reason(place, target, near[k], w)
+        reason = _reason(place, target, [graph.objects[i] for i in place.neighbours], w)
         proposals.append(Proposal(rank, place.anchor, place.side, place.orientation, ranks[rank - 1], reason))
         taken.append(place)
         if len(proposals) == MAX_PROPOSALS:
@@ -80,12 +66,12 @@ def rank_places(
     return tuple(proposals)
 
 
-def _orientation_likeness(place: Place, other: ShelfObject, unknown: float) -> float:
+def _orientation_likeness(mine: Orientation, other: ShelfObject, unknown: float) -> float:
     known = other.nature.orientation
     if known is None:
         return unknown
     sure = other.nature.confidence("orientation")
-    return sure * float(known == place.orientation) + (1 - sure) * unknown
+    return sure * float(known == mine) + (1 - sure) * unknown
 
 
 def _same(a: Place, b: Place) -> bool:
