@@ -6,7 +6,7 @@ from scipy.spatial import cKDTree
 
 from armwright.affordance.concepts import vocabulary
 from armwright.affordance.labelled.deform import close_up, stretched, turned
-from armwright.affordance.labelled.samples import SWAPPED, draw_shape, training_round, training_sample
+from armwright.affordance.labelled.samples import SWAPPED, draw_shape, finishing_round, training_round, training_sample
 from armwright.affordance.labelled.soup import bits_of, library_soup, soup_of
 from armwright.affordance.labelled.swaps import swap
 from armwright.affordance.labelled.views import seen_cloud, whole_cloud
@@ -110,3 +110,16 @@ def test_training_never_draws_what_is_held_out_and_draws_repeat() -> None:
     assert other.triangles_m.shape != draw_shape("mug", 5, split="train").triangles_m.shape or not np.allclose(
         other.triangles_m, draw_shape("mug", 5, split="train").triangles_m
     )
+
+
+def test_the_last_rounds_show_doors_most_and_nothing_held_out() -> None:
+    names = finishing_round(0)
+    assert not set(names) & set(vocabulary().held_out_categories)
+    assert set(vocabulary().training_categories()) <= set(names)
+    assert names.count("cabinet") == 4 and names.count("kettle") == 2 and names.count("plate") == 1
+
+
+def test_a_sample_says_how_many_points_of_the_cloud_each_of_its_own_answers_for() -> None:
+    for k in range(3):
+        sample = training_sample("cabinet", k, finishing=True)
+        assert sample["mass"].shape == sample["regions"].shape and 500 < sample["mass"].sum() <= 6 * 8192
