@@ -9,12 +9,15 @@ import pytest
 
 from armwright.affordance.registry import affordance_model
 from armwright.assets.library import default_library
+from armwright.control.protocols import StageReport
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.session import Session
-from armwright.skills.pour import full_tilt, lips_of, opening_of
+from armwright.skills import dispatch
+from armwright.skills.dispatch import perform
+from armwright.skills.pour import _way_back, full_tilt, lips_of, opening_of
 from armwright.tasks.evidence import observe
 from armwright.tasks.pouring import poured
 
@@ -85,6 +88,27 @@ def test_a_rim_has_lips_all_around_and_a_beak_has_one(session):
     _, cloud, mask = _region(session, "kettle", "Pour Out")
     (beak,) = lips_of(cloud, mask, UP)
     assert beak.outward @ [-1.0, 0.0, 0.0] > 0.98
+    assert beak.beak and not any(lip.beak for lip in lips)
+
+
+def test_a_source_turns_back_from_where_it_stopped():
+    path = np.stack([np.linspace(0.0, 1.0, 6), np.linspace(0.0, -2.0, 6)], axis=1)
+    back = _way_back(path, np.array([0.5, -1.0]))
+    assert back == pytest.approx(np.array([[0.5, -1.0], [0.4, -0.8], [0.2, -0.4], [0.0, 0.0]]))
+    assert _way_back(path, path[-1])[0] == pytest.approx(path[-1])
+
+
+def test_what_is_poured_into_two_is_poured_in_portions(monkeypatch):
+    asked = []
+    done = StageReport("pour", True, "done")
+    monkeypatch.setattr(dispatch, "pour", lambda *_, portions: asked.append(portions) or done)
+    monkeypatch.setattr(dispatch, "_not_held", lambda *_: None)
+    parsed, _ = parse_sentence("pour some of the kettle into the mug and the rest into the bowl")
+    pours = [p for p in parsed.primitives if p.name == "pour"]
+    assert len(pours) == 2
+    for k, step in enumerate(pours):
+        assert perform(None, step, pours[k + 1 :], parsed.queries).ok
+    assert asked == [2, 1]
 
 
 def test_a_pan_needs_less_tilt_than_a_mug(session):

@@ -10,7 +10,9 @@ from armwright.core.memo import kept_with
 from armwright.core.pose import Array
 
 BEAD_RADII_M = (0.006, 0.005, 0.004)
-"""Small beside any lip or spout in the library, large enough that few are needed; the largest that suits is taken."""
+"""Small beside any lip in the library, large enough that few are needed; the largest that suits is taken."""
+SPOUT_SHARE = 0.1
+"""Share of a spout's width that a bead's radius may be: larger ones arch across the outlet and stay behind it."""
 BEADS = 20
 """One bead is 5 % of the contents."""
 FEWEST_BEADS = 12
@@ -45,7 +47,9 @@ def in_cavity(model: ObjectModel, points_m: Array, *, slack_m: float = 0.0) -> n
 
 def default_fill(model: ObjectModel) -> tuple[int, float] | None:
     """Return how many beads a vessel starts with and their radius [m]; None for what cannot hold enough to judge by."""
-    for radius_m in BEAD_RADII_M:
+    widest_m = SPOUT_SHARE * _spout_width(model)
+    fitting = [radius_m for radius_m in BEAD_RADII_M if radius_m <= widest_m]
+    for radius_m in fitting or BEAD_RADII_M[-1:]:
         room = int(FILL_SHARE * _cavity_volume(model) * _PACKING / (4 / 3 * np.pi * radius_m**3))
         count = min(BEADS, room, len(bead_positions(model, BEADS, radius_m)))
         if count >= FEWEST_BEADS:
@@ -83,6 +87,27 @@ def bead_positions(model: ObjectModel, count: int, radius_m: float) -> Array:
     found = np.array(grid[order][:count])
     found.flags.writeable = False
     return found
+
+
+@kept_with
+def _spout_width(model: ObjectModel) -> float:
+    """Return how wide the part is that contents are poured over [m]; infinite where they come over a rim all around."""
+    parts = model.regions.get("Pour Out", ())
+    found = [
+        link.vertices_m[np.unique(link.faces[np.isin(link.face_part, [link.part_names.index(p)])])]
+        for link in model.links
+        for p in parts
+        if p in link.part_names
+    ]
+    cavity = _cavity_points(model)
+    if not found or len(cavity) == 0:
+        return np.inf
+    points = np.concatenate(found)[:, :2]
+    middle = 0.5 * (cavity.min(0) + cavity.max(0))[:2]
+    offset = 0.5 * (points.min(0) + points.max(0)) - middle
+    if float(np.linalg.norm(offset)) < 0.25 * float(np.ptp(cavity[:, :2], axis=0).min()):
+        return np.inf
+    return float(np.ptp((points - middle) @ np.array([-offset[1], offset[0]]) / np.linalg.norm(offset)))
 
 
 def _beyond_planes(hull: Array, points: Array) -> Array:

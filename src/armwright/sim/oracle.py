@@ -10,6 +10,7 @@ import numpy as np
 
 from armwright.affordance.protocol import ObjectCloud
 from armwright.assets.cloud import LabelledCloud, sample_cloud, surface_m2
+from armwright.assets.contents import in_cavity
 from armwright.assets.model import ObjectModel
 from armwright.assets.parts import is_seated, loose_lids, owner_of, part_id, part_model, without
 from armwright.core.errors import UnknownNameError
@@ -149,6 +150,14 @@ class OracleSource:
         """Return what the hand carries when it lifts an object, with its contents [kg]."""
         owner, link = owner_of(object_id)
         return self._world.truth.mass_kg(owner, link=link or None)
+
+    def fill_share(self, object_id: str) -> float:
+        """Return the share of what a vessel held at the start that it still holds; 0 for one that was empty."""
+        beads = self._world.truth.contents(object_id)
+        if len(beads) == 0:
+            return 0.0
+        local = self._world.truth.pose(object_id).inverse().transform(beads)
+        return float(in_cavity(self.model(object_id), local).mean())
 
     def cloud(self, object_id: str) -> ObjectCloud:
         """Return labelled points of an object, in its frame."""

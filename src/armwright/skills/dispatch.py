@@ -89,7 +89,13 @@ def _pour(
     if source is None or receiver is None:
         missing = "to pour from" if source is None else "to pour into"
         return _no_query(primitive, missing)
-    return _not_held(ctx, primitive) or pour(ctx, source, receiver)
+    return _not_held(ctx, primitive) or pour(ctx, source, receiver, portions=_portions(primitive, following))
+
+
+def _portions(primitive: Primitive, following: Sequence[Primitive]) -> int:
+    """Return how many vessels are still to get something of what is poured: this one, and others later."""
+    later = {p.target for p in following if p.name == "pour" and p.object == primitive.object}
+    return len(later | {primitive.target})
 
 
 def _hang(

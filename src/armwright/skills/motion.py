@@ -35,9 +35,18 @@ def _stage(name: str, report: MotionReport) -> StageReport:
 
 
 def follow_path(
-    ctx: SkillContext, path_rad: Array, *, name: str, guard: Guard | None = None, fine: bool = False
+    ctx: SkillContext,
+    path_rad: Array,
+    *,
+    name: str,
+    guard: Guard | None = None,
+    fine: bool = False,
+    at_least_s: float = 0.0,
 ) -> StageReport:
-    """Time a path and follow it; ``fine`` goes slowly, and may touch what is about to be grasped."""
+    """Time a path and follow it; ``fine`` goes slowly, and may touch what is about to be grasped.
+
+    ``at_least_s`` is how long it takes where the arm could be faster [s].
+    """
     if len(path_rad) < 2:
         return StageReport(name, True, "done")
     started = time.perf_counter()
@@ -53,6 +62,8 @@ def follow_path(
 
     timed = timed_at(1.0)
     share = speed_share(ctx, timed.trajectory) if timed.trajectory is not None else 1.0
+    if timed.trajectory is not None and at_least_s > timed.trajectory.duration_s:
+        share = min(share, timed.trajectory.duration_s / at_least_s)
     if share < 1.0:
         timed = timed_at(share)
     ctx.add_time("timing", time.perf_counter() - started)

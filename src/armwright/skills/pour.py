@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armwright.affordance.protocol import AffordanceMask, ObjectCloud
-from armwright.control.protocols import StageReport
+from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
@@ -20,6 +20,8 @@ from armwright.skills.trace import trace_poses
 
 # The wall must slope outwards by this in the end: grains slide down a smooth wall at half of it.
 DRAIN_SLOPE_RAD = np.deg2rad(32.0)
+# In the corner between the two walls of a beak they slide down less easily.
+BEAK_SLOPE_RAD = np.deg2rad(8.0)
 # A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
 WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(95.0))
 TILTS = 12
@@ -29,6 +31,13 @@ STREAM_SHARE = 0.6
 STREAM_DEPTH_M = 0.006
 # The lip's height over the receiver's rim: room for what heaps up, too little to splash out.
 LIP_HEIGHT_M = 0.025
+# The source turns no faster than this: what comes all at once flies wide.
+TILT_RAD_S = np.deg2rad(25.0)
+# One that is to be left with something turns slower, or everything is out before it has turned back.
+PORTION_RAD_S = np.deg2rad(10.0)
+# Of what is poured in several portions this share less than its portion has left when the source turns back: more
+# follows until it is upright.
+FOLLOWS_SHARE = 0.5
 # Free height under the lowest point of the source on the way.
 CLEARANCE_M = 0.012
 # What leaves the lip flies a little on: the lip stays this share of the opening's radius behind its middle.
@@ -55,12 +64,13 @@ class Opening:
 class Lip:
     """A place that the source can pour over: a point and the horizontal way out, in the source's frame.
 
-    ``width_m`` is how wide the contents come over it.
+    ``width_m`` is how wide the contents come over it; ``beak`` says that two walls meet there.
     """
 
     point_m: Array
     outward: Array
     width_m: float = 0.0
+    beak: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +156,7 @@ def _spout(region: Array, points: Array, x: Array, y: Array, up: Array) -> Lip:
     outward = outward / max(float(np.linalg.norm(outward)), 1e-9)
     along = region @ outward
     tip = region[along > np.quantile(along, 0.9)]
-    return Lip(tip[np.argmax(tip @ up)], outward)
+    return Lip(tip[np.argmax(tip @ up)], outward, beak=True)
 
 
 def full_tilt(points_m: Array, lip: Lip, up_object: Array) -> float:
@@ -171,7 +181,8 @@ def full_tilt(points_m: Array, lip: Lip, up_object: Array) -> float:
             widens = float((sign * reach[upper]).max() - (sign * reach[lower]).max())
             slopes.append((float((sign * reach[upper]).max()), float(np.arctan2(top - low, widens))))
     slope = min(slopes)[1] if slopes else np.pi / 2
-    return float(np.clip(slope, *WALL_SLOPE_RAD)) + float(DRAIN_SLOPE_RAD)
+    drain = DRAIN_SLOPE_RAD + (BEAK_SLOPE_RAD if lip.beak else 0.0)
+    return float(np.clip(slope, *WALL_SLOPE_RAD)) + float(drain)
 
 
 def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points_m: Array) -> Ways:
@@ -207,13 +218,14 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
     return Ways(found.reshape(-1, TILTS, 4, 4), tilt)
 
 
-def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> StageReport:
+def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, *, portions: int = 1) -> StageReport:
     """Pour what the held source holds into the receiver, and bring the source back upright.
 
     Args:
         ctx: Arm, planner, scene.
         source: The region of the held object that it is poured over, such as "Pour Out".
         receiver: The region that takes in, such as "Pour In".
+        portions: Receivers that are still to get something of it, this one included.
     """
     held = ctx.held
     name = f"pour {source.object} into {receiver.object}"
@@ -237,16 +249,31 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) 
     if not moved.ok:
         return StageReport(name, False, moved.status, moved.detail)
     path = tilts[plan.goal].path_rad
-    tilted = follow_path(ctx, path, name=name, fine=True)
+    rate, guard = (TILT_RAD_S, None) if portions < 2 else (PORTION_RAD_S, _until_poured(ctx, source.object, portions))
+    tilted = follow_path(ctx, path, name=name, guard=guard, fine=True, at_least_s=ways.tilt_rad / rate)
     if not tilted.ok:
         return StageReport(name, False, tilted.status, tilted.detail)
-    ctx.clock.sleep(DRAIN_S)
-    back = follow_path(ctx, path[::-1], name=name, fine=True)
+    if tilted.status != "guard":
+        ctx.clock.sleep(DRAIN_S)
+    back = follow_path(ctx, _way_back(path, ctx.arm.state().target_rad), name=name, fine=True)
     if not back.ok:
         return StageReport(name, False, back.status, back.detail)
     if slipped_m(ctx) > SLIPPED_M:
         return StageReport(name, False, "dropped", "it slipped in the gripper")
     return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
+
+
+def _until_poured(ctx: SkillContext, object_id: str, portions: int) -> Guard:
+    """Return a guard that stops when this portion, less what follows on the way back, has left the source."""
+    enough = ctx.scene.fill_share(object_id) * (1.0 - FOLLOWS_SHARE / portions)
+    return Guard(predicate=lambda _: ctx.scene.fill_share(object_id) <= enough, predicate_name="portion")
+
+
+def _way_back(path_rad: Array, here_rad: Array) -> Array:
+    """Return the part of a path (w, n) behind a configuration on it, backwards from there."""
+    length = np.linalg.norm(np.diff(path_rad, axis=0), axis=1)
+    beside = np.linalg.norm(path_rad[:-1] - here_rad, axis=1) + np.linalg.norm(path_rad[1:] - here_rad, axis=1)
+    return np.concatenate([here_rad[None], path_rad[int(np.argmin(beside - length)) :: -1]])
 
 
 def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Usable | None:

@@ -14,6 +14,7 @@ from armwright.core.pose import Array
 
 GAP = (5, 6)
 """Wedges of twelve that the beak stands in for: 30 degrees to both sides of -x."""
+_GAP_HALF_RAD = np.radians(30.0)
 _HALF_ANGLE_RAD = np.radians(27.0)
 _THIN_M = 0.0026
 _MIRROR = np.array([1.0, -1.0, 1.0])
@@ -75,8 +76,22 @@ class Beak:
         builder.cut(part, solids.convex(np.concatenate([channel, channel[:4] + up, back, back[:2] + up])))
 
     def collide(self, builder: LinkBuilder, *, part: str = "spout") -> None:
-        """Add a hull for each of the two walls."""
+        """Add a hull for each of the two walls, and for what is left of the vessel's wall below each."""
         corners, nose, low = self._corners, self._nose, self._low
         inward = np.array([0.0, -_THIN_M, 0.0])
         side = np.stack([corners, nose, low, corners + inward, nose + inward, low + np.array([0.004, 0.0, 0.004])])
         builder.collide(part, [side, side * _MIRROR])
+        below = self._below()
+        builder.collide("body", [below, below * _MIRROR])
+
+    def _below(self) -> Array:
+        """The vessel's wall between the beak's edge, the ring under the keel and the next wedge of the ring above."""
+        keel, rim = self.keel_z_m, self.shape.top_z_m
+        edges = [(keel, 0.0), (keel, _GAP_HALF_RAD), (rim, _HALF_ANGLE_RAD), (rim, _GAP_HALF_RAD)]
+        return np.array(
+            [
+                [-(self.shape.radius(z) - depth) * np.cos(turn), (self.shape.radius(z) - depth) * np.sin(turn), z]
+                for z, turn in edges
+                for depth in (0.0, self.wall_m)
+            ]
+        )
