@@ -14,7 +14,7 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
-from armwright.skills.held import SLIPPED_M, slipped_m
+from armwright.skills.held import SLIPPED_M, look_again, slipped_m
 from armwright.skills.hooking import Hooking, ways_to_hook
 from armwright.skills.let_go import Release, plan_release, release_extra, straight
 from armwright.skills.motion import follow_path, move_straight
@@ -33,8 +33,6 @@ OFFERED = 6
 BRANCHES = 3
 # What one radian of swing after the release is worth in radians of joint travel.
 SWING_COST = 2.0
-# A grip gives a little on the way; below this the path found beforehand is as good.
-GAVE_M, GAVE_RAD = 0.001, 0.01
 # Times that the ways are looked for anew, after the object turned out to be held otherwise than it was.
 APPROACHES = 3
 _TURNED = StageReport("hang", False, "slipped", "it turned in the gripper and does not fit over the peg any more")
@@ -212,13 +210,10 @@ def _go_before(ctx: SkillContext, ways: list[Way], name: str) -> tuple[StageRepo
 
 
 def _look_again(ctx: SkillContext) -> bool:
-    """Take the held object to be in the hand as it is seen there now; say whether that is news."""
+    """Let the planner carry the held object as it is seen in the hand now; say whether that is news."""
     held = ctx.held
     assert held is not None
-    now = ctx.arm.state().pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world(held.object_id))
-    news = now.distance_to(held.pose_tool_object) > GAVE_M or now.angle_to(held.pose_tool_object) > GAVE_RAD
-    if news:
-        held.pose_tool_object = now
+    news = look_again(ctx)
     attach(ctx, held.object_id, held.pose_tool_object, grow_m=GROW_M, by_name=True)
     return news
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
-from armwright.skills.held import SLIPPED_M, slipped_m
+from armwright.skills.held import SLIPPED_M, look_again, slipped_m
 from armwright.skills.motion import follow_path
 from armwright.skills.rank import Usable, attach
 from armwright.skills.trace import trace_poses
+from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
 
 # The wall must slope outwards by this in the end: grains slide down a smooth wall at half of it.
 DRAIN_SLOPE_RAD = np.deg2rad(32.0)
@@ -25,6 +27,8 @@ BEAK_SLOPE_RAD = np.deg2rad(8.0)
 # A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
 WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(95.0))
 TILTS = 12
+# Indices of tilts at which the source is looked at again: halfway, before anything flows, and before all has.
+LOOKS = (4, 6, 8)
 # A stream no wider than this share of the opening's diameter goes in.
 STREAM_SHARE = 0.6
 # Height of the rim, below its lowest point when it is tilted, over which contents come out at once.
@@ -47,9 +51,13 @@ LIP_DIRECTIONS = 12
 # A region that is seen in this share of all directions around the axis runs all the way around.
 RING_SHARE = 0.7
 DRAIN_S = 1.0
+# The upright source is so much higher than while it flows: what sags in the hand does not come to rest on the receiver.
+RISE_M = 0.05
 # Tilts traced before the search is given up, and tilts offered to the planner.
 TRACES = 48
 OFFERED = 4
+# Tilts shown to the verifier before the search is given up.
+VERIFIED = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +91,11 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class Tilt:
-    """A pouring motion: joint configurations from upright to full tilt, (w, n) [rad]."""
+    """A pouring motion: which way, its joint configurations from upright to full tilt, (w, n) [rad], how it is held."""
 
+    index: int
     path_rad: Array
+    pose_tool_source: Pose
 
 
 def opening_of(cloud: ObjectCloud, mask: AffordanceMask, pose_world_object: Pose) -> Opening | None:
@@ -204,12 +214,13 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
     frames = np.stack([toward, np.cross(up, toward), np.tile(up, (HEADINGS, 1))], axis=2)
     tilt = max(full_tilt(points_m, lip, up_object) for lip in lips)
     turns = np.stack([_about_y(angle) for angle in np.linspace(0.0, tilt, TILTS)])
+    risen = np.clip(1.0 - np.arange(TILTS) / LOOKS[0], 0.0, 1.0)
     found = np.tile(np.eye(4), (len(lips), HEADINGS, TILTS, 1, 1))
     for k, lip in enumerate(lips):
         source = np.stack([lip.outward, np.cross(up_object, lip.outward), up_object], axis=1)
         # In the frame of the heading the tilt is a turn about y, and the lowest point does not depend on the heading.
         hang_m = -((points_m - lip.point_m) @ source @ turns[:, 2].T).min(axis=0)
-        height = np.maximum(LIP_HEIGHT_M, CLEARANCE_M + hang_m)
+        height = np.maximum(LIP_HEIGHT_M, CLEARANCE_M + hang_m) + RISE_M * risen
         behind = opening.center_world_m - BEHIND_SHARE * opening.radius_m * toward
         lip_world = behind[:, None] + height[None, :, None] * up
         rotation = frames[:, None] @ turns[None] @ source.T
@@ -234,23 +245,21 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     ways = _seen(ctx, source, receiver)
     if isinstance(ways, str):
         return StageReport(name, False, "no_region", ways)
+    if slipped_m(ctx) > SLIPPED_M:
+        return StageReport(name, False, "dropped", "it slipped in the gripper")
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
+    look_again(ctx)
     attach(ctx, held.object_id, held.pose_tool_object)
     started = time.perf_counter()
-    tilts = list(_tilts(ctx, ways, held.pose_tool_object, wanted=OFFERED))
+    tilts, against = _verified(ctx, ways)
     ctx.add_time("plan pour", time.perf_counter() - started)
     if not tilts:
-        return StageReport(name, False, "no_tilt", "no way of tilting it over the receiver can be reached")
-    start = ctx.arm.state().target_rad
-    plan = ctx.planner.plan(start, np.array([t.path_rad[0] for t in tilts]))
-    if not plan.ok:
-        return StageReport(name, False, plan.status, plan.detail)
-    moved = follow_path(ctx, plan.path_rad, name=name, fine=False)
-    if not moved.ok:
-        return StageReport(name, False, moved.status, moved.detail)
-    path = tilts[plan.goal].path_rad
+        return StageReport(name, False, "no_tilt", against)
+    moved, tilt = _go_over(ctx, tilts, name)
+    if tilt is None:
+        return moved
     rate, guard = (TILT_RAD_S, None) if portions < 2 else (PORTION_RAD_S, _until_poured(ctx, source.object, portions))
-    tilted = follow_path(ctx, path, name=name, guard=guard, fine=True, at_least_s=ways.tilt_rad / rate)
+    tilted, path = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=float(rate))
     if not tilted.ok:
         return StageReport(name, False, tilted.status, tilted.detail)
     if tilted.status != "guard":
@@ -261,6 +270,76 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     if slipped_m(ctx) > SLIPPED_M:
         return StageReport(name, False, "dropped", "it slipped in the gripper")
     return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
+
+
+def _verified(ctx: SkillContext, ways: Ways) -> tuple[list[Tilt], str]:
+    """Return tilting motions that the verifier has found free, and what speaks against the others."""
+    held = ctx.held
+    assert held is not None
+    good: list[Tilt] = []
+    against = "no way of tilting it over the receiver can be reached"
+    for tilt in _tilts(ctx, ways, held.pose_tool_object, wanted=VERIFIED):
+        seen = verify(ctx, tilt.path_rad, step_rad=STRAIGHT_STEP_RAD)
+        if seen.ok:
+            good.append(tilt)
+        else:
+            against = f"while it is tilted {seen.detail}"
+        if len(good) >= OFFERED:
+            break
+    return good, against
+
+
+def _go_over(ctx: SkillContext, tilts: Sequence[Tilt], name: str) -> tuple[StageReport, Tilt | None]:
+    """Go to where one of the tilting motions begins; return which, or None with the report of what went wrong."""
+    left = list(tilts)
+    report = StageReport(name, False, "no_path", "no way is left")
+    while left:
+        plan = ctx.planner.plan(ctx.arm.state().target_rad, np.array([tilt.path_rad[0] for tilt in left]))
+        if not plan.ok:
+            return StageReport(name, False, plan.status, plan.detail), None
+        tilt = left.pop(plan.goal)
+        report = follow_path(ctx, plan.path_rad, name=name)
+        if report.ok:
+            return report, tilt
+        if report.status != "verify_collision":  # something has moved
+            break
+    return report, None
+
+
+def _tilt(
+    ctx: SkillContext, ways: Ways, tilt: Tilt, *, name: str, guard: Guard | None, rate_rad_s: float
+) -> tuple[StageReport, Array]:
+    """Tilt the source, looking now and then how it is held: what hangs on a handle sags as it turns.
+
+    Returns:
+        The report, and the way points (w, n) that were followed.
+    """
+    poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index]
+    done = [ctx.arm.state().target_rad[None]]
+    report = StageReport(name, True, "done")
+    for first, last in pairwise((0, *LOOKS, len(poses) - 1)):
+        part = _part(ctx, list(poses[first if look_again(ctx) else first + 1 : last + 1]), before=tilt.pose_tool_source)
+        if part is None:
+            return StageReport(name, False, "no_tilt", "it sagged and cannot be tilted on over the receiver"), done[0]
+        turn_rad = ways.tilt_rad * (last - first) / (len(poses) - 1)
+        report = follow_path(ctx, part, name=name, guard=guard, fine=True, at_least_s=turn_rad / rate_rad_s)
+        done.append(part[1:])
+        if not report.ok or report.status == "guard":
+            break
+    return report, np.concatenate(done)
+
+
+def _part(ctx: SkillContext, poses_base_source: list[Array], *, before: Pose) -> Array | None:
+    """Return way points (w, n) through poses of the source (4, 4) as it is held now, or else as it was held before."""
+    held = ctx.held
+    assert held is not None
+    attach(ctx, held.object_id, held.pose_tool_object)
+    for pose_tool_source in (held.pose_tool_object, before):
+        back = pose_tool_source.inverse().matrix()
+        path = trace_poses(ctx.planner, ctx.arm.state().target_rad, [pose @ back for pose in poses_base_source])
+        if path is not None:
+            return path
+    return None
 
 
 def _until_poured(ctx: SkillContext, object_id: str, portions: int) -> Guard:
@@ -331,7 +410,7 @@ def _tilts(ctx: SkillContext, ways: Ways, pose_tool_object: Pose, *, wanted: int
     for row in order[:TRACES]:
         path = trace_poses(ctx.planner, first[row], list(poses[begins[row, 0], 1:]))
         if path is not None:
-            yield Tilt(path)
+            yield Tilt(int(begins[row, 0]), path, pose_tool_object)
             found += 1
             if found >= wanted:
                 return
