@@ -14,6 +14,7 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
+from armwright.skills.grip import grip_force
 from armwright.skills.held import SLIPPED_M, look_again, slipped_m
 from armwright.skills.motion import follow_path
 from armwright.skills.rank import Usable, attach
@@ -27,15 +28,19 @@ BEAK_SLOPE_RAD = np.deg2rad(8.0)
 # A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
 WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(95.0))
 TILTS = 12
-# Indices of tilts at which the source is looked at again: halfway, before anything flows, and before all has.
-LOOKS = (4, 6, 8)
+# Index of the tilts from which on the lip is as low as it gets.
+LOW = 4
+# Indices of tilts at which a source that no grip bears is looked at again: on the way down, and before anything flows.
+LOOKS = (2, 4, 6, 8)
 # A stream no wider than this share of the opening's diameter goes in.
 STREAM_SHARE = 0.6
 # Height of the rim, below its lowest point when it is tilted, over which contents come out at once.
 STREAM_DEPTH_M = 0.006
 # The lip's height over the receiver's rim: room for what heaps up, too little to splash out.
 LIP_HEIGHT_M = 0.025
-# The source turns no faster than this: what comes all at once flies wide.
+# Over an opening of this radius the source turns no faster than this, over a wider one in proportion: what comes all
+# at once flies wide.
+NARROW_M = 0.035
 TILT_RAD_S = np.deg2rad(25.0)
 # One that is to be left with something turns slower, or everything is out before it has turned back.
 PORTION_RAD_S = np.deg2rad(10.0)
@@ -83,10 +88,11 @@ class Lip:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Alternative pouring motions of a source: poses (w, t, 4, 4) in the world, from upright to full tilt."""
+    """Alternative pouring motions of a source: poses (w, t, 4, 4) in the world, from upright to full tilt; how fast."""
 
     poses_world_source: Array
     tilt_rad: float
+    rate_rad_s: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +220,7 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
     frames = np.stack([toward, np.cross(up, toward), np.tile(up, (HEADINGS, 1))], axis=2)
     tilt = max(full_tilt(points_m, lip, up_object) for lip in lips)
     turns = np.stack([_about_y(angle) for angle in np.linspace(0.0, tilt, TILTS)])
-    risen = np.clip(1.0 - np.arange(TILTS) / LOOKS[0], 0.0, 1.0)
+    risen = np.clip(1.0 - np.arange(TILTS) / LOW, 0.0, 1.0)
     found = np.tile(np.eye(4), (len(lips), HEADINGS, TILTS, 1, 1))
     for k, lip in enumerate(lips):
         source = np.stack([lip.outward, np.cross(up_object, lip.outward), up_object], axis=1)
@@ -226,7 +232,8 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
         rotation = frames[:, None] @ turns[None] @ source.T
         found[k, :, :, :3, :3] = rotation
         found[k, :, :, :3, 3] = lip_world - rotation @ lip.point_m
-    return Ways(found.reshape(-1, TILTS, 4, 4), tilt)
+    rate = float(TILT_RAD_S) * max(1.0, opening.radius_m / NARROW_M)
+    return Ways(found.reshape(-1, TILTS, 4, 4), tilt, rate)
 
 
 def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, *, portions: int = 1) -> StageReport:
@@ -258,13 +265,18 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     moved, tilt = _go_over(ctx, tilts, name)
     if tilt is None:
         return moved
-    rate, guard = (TILT_RAD_S, None) if portions < 2 else (PORTION_RAD_S, _until_poured(ctx, source.object, portions))
-    tilted, path = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=float(rate))
+    rate, guard = ways.rate_rad_s, None
+    if portions > 1:
+        rate, guard = float(PORTION_RAD_S), _until_poured(ctx, source.object, portions)
+    tilted, path = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=rate)
     if not tilted.ok:
         return StageReport(name, False, tilted.status, tilted.detail)
     if tilted.status != "guard":
         ctx.clock.sleep(DRAIN_S)
     back = follow_path(ctx, _way_back(path, ctx.arm.state().target_rad), name=name, fine=True)
+    if back.status == "verify_collision":  # it has sagged since; nothing has moved
+        raised = _raised_way_back(ctx, ways, tilt)
+        back = back if raised is None else follow_path(ctx, raised, name=name, fine=True)
     if not back.ok:
         return StageReport(name, False, back.status, back.detail)
     if slipped_m(ctx) > SLIPPED_M:
@@ -309,7 +321,7 @@ def _go_over(ctx: SkillContext, tilts: Sequence[Tilt], name: str) -> tuple[Stage
 def _tilt(
     ctx: SkillContext, ways: Ways, tilt: Tilt, *, name: str, guard: Guard | None, rate_rad_s: float
 ) -> tuple[StageReport, Array]:
-    """Tilt the source, looking now and then how it is held: what hangs on a handle sags as it turns.
+    """Tilt the source; what hangs too heavy on a handle sags as it turns, and is looked at now and then.
 
     Returns:
         The report, and the way points (w, n) that were followed.
@@ -317,14 +329,17 @@ def _tilt(
     poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index]
     done = [ctx.arm.state().target_rad[None]]
     report = StageReport(name, True, "done")
-    for first, last in pairwise((0, *LOOKS, len(poses) - 1)):
+    held = ctx.held
+    assert held is not None
+    looks = LOOKS if grip_force(ctx, held.object_id, held.candidate.pose_object_pads) is None else ()
+    for first, last in pairwise((0, *looks, len(poses) - 1)):
         part = _part(ctx, list(poses[first if look_again(ctx) else first + 1 : last + 1]), before=tilt.pose_tool_source)
-        if part is None:
-            return StageReport(name, False, "no_tilt", "it sagged and cannot be tilted on over the receiver"), done[0]
+        if part is None:  # then as it was meant to be before it sagged
+            part, last = _way_back(tilt.path_rad[::-1], ctx.arm.state().target_rad), len(poses) - 1
         turn_rad = ways.tilt_rad * (last - first) / (len(poses) - 1)
         report = follow_path(ctx, part, name=name, guard=guard, fine=True, at_least_s=turn_rad / rate_rad_s)
         done.append(part[1:])
-        if not report.ok or report.status == "guard":
+        if not report.ok or report.status == "guard" or last == len(poses) - 1:
             break
     return report, np.concatenate(done)
 
@@ -353,6 +368,21 @@ def _way_back(path_rad: Array, here_rad: Array) -> Array:
     length = np.linalg.norm(np.diff(path_rad, axis=0), axis=1)
     beside = np.linalg.norm(path_rad[:-1] - here_rad, axis=1) + np.linalg.norm(path_rad[1:] - here_rad, axis=1)
     return np.concatenate([here_rad[None], path_rad[int(np.argmin(beside - length)) :: -1]])
+
+
+def _raised_way_back(ctx: SkillContext, ways: Ways, tilt: Tilt) -> Array | None:
+    """Return way points (w, n) from here to upright for the source as it is held now, rising, or None."""
+    held = ctx.held
+    assert held is not None
+    look_again(ctx)
+    attach(ctx, held.object_id, held.pose_tool_object)
+    state = ctx.arm.state()
+    poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index]
+    poses = poses @ held.pose_tool_object.inverse().matrix()
+    turn = np.einsum("kij,ij->k", poses[:, :3, :3], state.pose_base_tool.rotation)
+    back = poses[int(np.argmax(turn)) :: -1].copy()
+    back[:, 2, 3] += np.minimum(RISE_M, RISE_M * np.arange(1, len(back) + 1) / LOW)
+    return trace_poses(ctx.planner, state.target_rad, list(back))
 
 
 def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Usable | None:
