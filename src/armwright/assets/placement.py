@@ -60,6 +60,8 @@ _OPEN_M = 0.5
 _TILTS_RAD = (0.0, 0.65, -0.65, 0.8, -0.8)
 # What is much longer than the opening is stuck in, one end first.
 _STUCK_RAD = (1.35, -1.35, 1.5, -1.5)
+# Share of its length by which the middle of what is tilted may be beside the container's.
+_SHIFT = 0.35
 # Length over width of what may go in one end first.
 _SLENDER = 1.5
 # What reaches this far below the rim lies inside; less than the second lies on the rim.
@@ -258,6 +260,13 @@ class _Task:
         size = np.ptp(flat @ np.linalg.eigh(np.cov(flat.T))[1], axis=0)
         return bool(size.max() > _SLENDER * size.min())
 
+    @staticmethod
+    def _long_axis(points: Array) -> Array:
+        """Return the long axis of points (n, 3) seen from above, as long as they are along it [m] (2,)."""
+        flat = points[:, :2]
+        axis: Array = np.linalg.eigh(np.cov(flat.T))[1][:, 1]
+        return axis * float(np.ptp(flat @ axis))
+
     def _bottom(self, pose: Pose) -> Array:
         """Return what of the held object can touch first when it is let down in a pose, in its frame (k, 3)."""
         if is_upright(pose):
@@ -355,7 +364,7 @@ class _Task:
 
     def inside(self) -> Iterator[Placement]:
         assert self.target is not None
-        found: list[tuple[bool, float, Placement]] = []
+        found: list[tuple[int, float, Placement]] = []
         turn = self.pose_world_target.rotation[:2, :2]
         for container in self.target.containers:
             middle = self.pose_world_target.transform(container.center_m)
@@ -365,7 +374,7 @@ class _Task:
             if self.target_top.height(middle[:2]) > floor + 0.5 * (rim - floor):
                 continue  # A lid, a closed drawer or a roof is in the way.
             opening = self._opening(middle[:2], turn, rim)
-            for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
+            for attempt, yaw in zip(range(_TRIES if self._slender else _TRIES // 2), self._yaws(), strict=False):
                 flat = self._turned(yaw)[1][:, :2] @ turn
                 size = np.ptp(flat, axis=0)
                 wide = size.min() > 2 * opening.min()
@@ -379,7 +388,11 @@ class _Task:
                         continue
                     spread = 0.0 if attempt < 4 or wide else 0.5
                     room = np.maximum(np.asarray(container.half_extents_m) - 0.5 * size, 0)
-                    x, y = (float(v) for v in middle[:2] + turn @ (self.rng.uniform(-spread, spread, 2) * room))
+                    aside = self.rng.uniform(-spread, spread, 2) * room
+                    shifted = tilt in _TILTS_RAD[1:] and attempt >= 4 and attempt % 2 == 0
+                    if shifted:  # along itself: the balance of what reaches over the rim decides where it ends
+                        aside = aside + turn.T @ self._long_axis(points) * self.rng.uniform(-_SHIFT, _SHIFT)
+                    x, y = (float(v) for v in middle[:2] + turn @ aside)
                     bottom = pose.transform(self._bottom(pose)) + np.array([x, y, 0.0])
                     z = max(floor, (self._target_sides if snug else self.target_top).rest_height(bottom))
                     deepest = rim - (_RIM_M if long else _DEEP_M)
@@ -393,7 +406,7 @@ class _Task:
                     placed = Placement(self._at(pose, x, y, z + REST_M), "drop", container.part, yaw, tilt)
                     # Of two ends the heavy one goes in first: the lower the middle of the mass, the less it tips over.
                     middle_m = z + float(pose.rotate(self._middle)[2] + pose.position_m[2])
-                    found.append((tilt != 0.0, round(middle_m, 3), placed))
+                    found.append((int(tilt != 0.0) + int(shifted), round(middle_m, 3), placed))
         found.sort(key=lambda item: item[:2])
         yield from (placement for *_, placement in found)
         yield from self._shelved()

@@ -31,6 +31,10 @@ _START = 0.0015
 _PATCH_SLACK = 0.0012
 _NEAR_PATCH = 0.003
 _NEAR_EDGE = 0.002
+# Least sine of an approach's fall at which the support, not the palm, decides how deep the pads go.
+_DOWNWARD = 0.5
+# Kept under the tips there, besides the margin: an arm stops this far from where it was sent.
+_LOW_TIPS = 0.002
 
 
 @njit(cache=True, fastmath=True)
@@ -134,7 +138,8 @@ def search_frames(  # type: ignore[no-untyped-def]
         mask: (n,) bool, the region.
         origins: (f, 3) contact point per frame.
         rotations: (f, 3, 3) columns: finger width, closing axis, approach.
-        depths: (d,) offsets of the pads' middle from the contact along the approach.
+        depths: (d,) offsets of the pads' middle from the contact along the approach; where the support is in the way
+            of all of them, the deepest that it allows is tried too.
         centroid: (3,) stands in for the centre of mass.
         pad_x, pad_z: Pad extents; the other lengths are the gripper's, in metres.
         cos_cone: Least cosine between a patch's mean normal and the closing axis.
@@ -174,6 +179,7 @@ def search_frames(  # type: ignore[no-untyped-def]
     half_z = 0.5 * pad_z
     finger_x = half_x + margin
     deepest = depths.max() + max(finger_depth + margin, half_z + _NEAR_PATCH)
+    shallowest = depths.min()
     has_plane = plane[0] ** 2 + plane[1] ** 2 + plane[2] ** 2 > 0.5
     for f in range(f_count):
         r = rotations[f]
@@ -212,8 +218,17 @@ def search_frames(  # type: ignore[no-untyped-def]
         finger_low = min(up_z * finger_depth, -up_z * (palm_depth + sweep)) - up_x * half_x
         palm_low = min(-up_z * palm_depth, -up_z * (palm_depth + sweep + palm_length))
         palm_low -= up_x * palm_x + abs(up_y) * palm_y
-        for k in range(len(depths)):
-            depth = depths[k]
+        finger_side = abs(up_y) * (clearance + finger_thickness + margin)
+        for k in range(len(depths) + 1):
+            if k < len(depths):
+                depth = depths[k]
+            else:
+                # What is flatter than a finger's end is held as low as the support lets the tips go.
+                if not has_plane or up_z > -_DOWNWARD:
+                    continue
+                depth = (height + finger_low - finger_side - margin - _LOW_TIPS) / -up_z
+                if depth >= shallowest or depth < -half_z:
+                    continue
             found = _intervals(sy, sny, sz, count, depth, half_z, reach, exit_hi, entry_lo, spans)
             for s in range(found):
                 lo = spans[s, 0]

@@ -197,6 +197,8 @@ def _frames(
     local = local_tensors(points, normals, at, pieces=pieces)
     tilts = (options.tilt_rad, *options.extra_tilts_rad)
     d = np.stack([approach_directions(n, count=options.approaches, tilts_rad=tilts) for n in normal])
+    if up is not None and options.downward:
+        d = np.concatenate([d, np.broadcast_to(-up, (len(d), 1, 3))], axis=1)
     which, approach = (index.ravel() for index in np.indices(d.shape[:2]))
     d = d.reshape(-1, 3)
     if up is not None:

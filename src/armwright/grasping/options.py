@@ -21,6 +21,8 @@ class GraspOptions:
         bandwidth_ratio: Mean-shift bandwidth as a share of the piece's longest extent, at least ``bandwidth_min_m``.
         bandwidth_min_m: Smallest bandwidth [m]: about one pad width, below which two modes are one grasp.
         max_rise: Approaches that climb more steeply than this (sine) from the support are not tried.
+        downward: Also approach every contact straight against the support: the only way to what is flatter than a
+            finger's end.
         yaws: Closing axes tried per direction besides the ones from local geometry, evenly over half a turn.
         depths_m: How far beyond the contact, along the approach, the pads' middle may be [m]; as deep as the palm
             allows is always tried too.
@@ -44,6 +46,7 @@ class GraspOptions:
     bandwidth_ratio: float = 0.25
     bandwidth_min_m: float = 0.015
     max_rise: float = 0.2
+    downward: bool = False
     yaws: int = 0
     depths_m: tuple[float, ...] = (0.0, 0.005, 0.010, 0.016, 0.024, 0.034)
     clearance_m: float = 0.006
@@ -63,6 +66,7 @@ class GraspOptions:
             approaches=2 * self.approaches,
             extra_tilts_rad=(0.0, 0.3, 0.95, 1.25, 1.5708),
             contacts=3 * self.contacts,
+            downward=True,
             max_candidates=3 * self.max_candidates,
         )
 

@@ -38,6 +38,11 @@ class GraspCandidate:
     region_share: float = 1.0
     aside: float = 0.0
 
+    @property
+    def beyond_m(self) -> float:
+        """How far the contact is beyond the pads' middle [m]: above 0 the object is held by the fingers' tips."""
+        return float(self.pose_object_pads.inverse().transform(self.contact_m)[2])
+
 
 @dataclass(frozen=True, eq=False)
 class GraspSet:

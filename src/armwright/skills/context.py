@@ -133,6 +133,7 @@ MakeVerifier = Callable[[WorldSpec, float], PathVerifier]
 class Held:
     """What the gripper holds, and how: the object's frame in the tool frame.
 
+    ``by_the_tips`` says that the pads got around little of it; it is carried gently then.
     ``world`` and ``verifier`` are what motions are verified with while it is carried; the first one makes them.
     """
 
@@ -141,6 +142,7 @@ class Held:
     candidate: GraspCandidate
     query: AffordanceQuery
     stand_pose_world: Pose
+    by_the_tips: bool = False
     world: WorldSpec | None = None
     verifier: PathVerifier | None = None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from armwright.control.protocols import Guard, MotionReport, StageReport
 from armwright.core.pose import Array, Pose
+from armwright.core.task import TABLE
 from armwright.planning.timing import time_path
 from armwright.planning.types import TimedReport
 from armwright.skills.carry import speed_share
@@ -20,6 +21,8 @@ from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 REACHED_M = 0.012
 # Contact beyond what a held object weighs that stops a motion which feels its way.
 FEEL_N = 12.0
+# Share of the usual speed at which something is carried by the fingers' tips.
+GENTLE = 0.4
 # Plans tried, each to the goals left over, when the verifier refuses one.
 PLANS = 4
 # Goals offered to the planner at once, nearest first.
@@ -64,16 +67,23 @@ def follow_path(
     share = speed_share(ctx, timed.trajectory) if timed.trajectory is not None else 1.0
     if timed.trajectory is not None and at_least_s > timed.trajectory.duration_s:
         share = min(share, timed.trajectory.duration_s / at_least_s)
+    if ctx.held is not None and ctx.held.by_the_tips:
+        share = min(share, GENTLE)
     if share < 1.0:
         timed = timed_at(share)
     ctx.add_time("timing", time.perf_counter() - started)
     if not timed.ok or timed.trajectory is None:
         return StageReport(name, False, timed.status, timed.detail)
-    touchable = ctx.planner.world.targets if fine else frozenset()
+    touchable = _meant(ctx) if fine else frozenset()
     report = verify(ctx, timed.trajectory.position_rad, touchable=touchable)
     if not report.ok:
         return StageReport(name, False, "verify_collision", report.detail)
     return _stage(name, ctx.arm.follow(timed.trajectory, guard))
+
+
+def _meant(ctx: SkillContext) -> frozenset[str]:
+    """Return what may really be touched: the planner's targets, but the table only in the sense of its spheres."""
+    return ctx.planner.world.targets - {TABLE}
 
 
 def move_straight(
@@ -106,7 +116,7 @@ def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, na
     if len(line.path_rad) < 2:
         guard = Guard(contact_n=FEEL_N)
         return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
-    seen = verify(ctx, line.path_rad, touchable=ctx.planner.world.targets, step_rad=STRAIGHT_STEP_RAD)
+    seen = verify(ctx, line.path_rad, touchable=_meant(ctx), step_rad=STRAIGHT_STEP_RAD)
     if not seen.ok and seen.index == 0:
         guard = Guard(contact_n=FEEL_N)
         return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))

@@ -23,6 +23,8 @@ from armwright.skills.motion import back_away, follow_path, move_straight
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
 from armwright.skills.verifying import clear_share, verify_lift
 
+# With fewer candidates the arm would take what it can get, good or bad: look longer first.
+FEW = 9
 # Obstacles whose origin is farther than this from the object cannot meet the hand.
 NEAR_M = 0.6
 # Ways for a motion to be refused before anything moves.
@@ -31,6 +33,11 @@ REFUSED = frozenset({"verify_collision", "timing_fail", "verify_limits"})
 MIN_RISE_M = 0.02
 # Closing on a free object pushes it by well under this; more means that a finger hit it on the way in.
 APPROACH_GUARD_N = 25.0
+# What is touched this far beyond the pads' middle is held by the tips.
+BEYOND_M = 0.001
+# How far down, and how slowly, the tips feel for the table beside what lies flat: an arm stops this far from its goal.
+FEEL_M = 0.002
+FEEL_M_S = 0.01
 
 
 def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = False) -> GraspTrace:
@@ -97,12 +104,15 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
     if ctx.held is not None:
         return StageReport(name, False, "hand_full", f"the hand still holds {ctx.held.object_id}; place it first")
     trace = find_grasps(ctx, query)
+    thorough = 0 < len(trace.grasps.candidates) < FEW
+    if thorough:
+        trace = find_grasps(ctx, query, thorough=True)
     ctx.traces.append(trace)
     if ctx.grasp_source.needs.region and not trace.mask.mask.any():
         return StageReport(name, False, "no_region", f"{query.object} has no {query.region!r}")
     tried: list[str] = []
     report = _try_grasps(ctx, trace, usable, tried)
-    if report is None and not tried:
+    if report is None and not tried and not thorough:
         ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True)
         report = _try_grasps(ctx, trace, usable, tried)
     if report is not None:
@@ -161,6 +171,10 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
         return moved
     if moved.status == "guard":
         return StageReport("approach", False, "blocked", moved.detail)
+    by_the_tips = grasp.candidate.beyond_m > BEYOND_M
+    if by_the_tips:  # feel for the support, so that the pads get around more of it
+        down = Guard(contact_n=ctx.options.contact_n)
+        move_straight(ctx, (0.0, 0.0, -FEEL_M), guard=down, speed_m_s=FEEL_M_S)
     force_n = grip_force(ctx, trace.query.object, grasp.candidate.pose_object_pads)
     closed = ctx.arm.grip(width_m=0.0, force_n=force_n)
     if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
@@ -178,7 +192,7 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if rise_m < MIN_RISE_M:
         return StageReport("lift", False, "not_lifted", f"{object_id} rose by {1000 * rise_m:.0f} mm")
     pose_tool_object = state.pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world(object_id))
-    ctx.held = Held(object_id, pose_tool_object, grasp.candidate, trace.query, stand)
+    ctx.held = Held(object_id, pose_tool_object, grasp.candidate, trace.query, stand, by_the_tips)
     attach(ctx, object_id, pose_tool_object)
     data: dict[str, object] = {"lift_from_s": closed_at, "lift_to_s": state.stamp_s, "grasp": grasp.index}
     return StageReport("lift", True, "done", data=data)

@@ -17,6 +17,7 @@ from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import back_away, move_straight, move_to_any
 from armwright.skills.rank import Usable, attach, known_opening, tool_pose
+from armwright.skills.settled import settled_inside
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
@@ -27,6 +28,8 @@ DRAWS = 3
 ROOM_FOR_NEXT = 4
 # Places looked at for each thing to come, of which the one nearest to what stands there is taken.
 PACKED = 8
+# Times as many are looked at where it is let go in a container and settles.
+FORESEEN = 6
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
 # What is tried last of a way down that ends where the arm's reach does: it hovers a little beside where it was planned.
@@ -81,12 +84,16 @@ def placement_poses(
         other,
         relation,
         rng=ctx.rng,
-        n=PLACEMENTS * (ROOM_FOR_NEXT if then else 1),
+        n=PLACEMENTS * (ROOM_FOR_NEXT if then else FORESEEN if relation == "in" else 1),
         pose_world_held=stand,
         pose_world_target=pose_world_other,
         obstacles=list(around.values()),
         bounds=ctx.bounds,
     )
+    if relation == "in" and reference is not None:
+        within = [o for o in others if o not in around]
+        found = settled_inside(ctx, object_id, reference, found, most=2 * PLACEMENTS, within=within)
+        return [p.pose_world_object for p in found]
     poses = [p.pose_world_object for p in found]
     if not then or other is None or reference is None:
         return poses[:PLACEMENTS]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armwright.core.pose import Array, Pose
+from armwright.core.task import TABLE
 from armwright.grasping.types import GraspCandidate
 from armwright.planning.types import GraspEvaluation, PlanStatus, WorldSpec
 from armwright.skills.context import Cover, GraspTrace, SkillContext
 from armwright.skills.frames import covering_spheres, pose_tool_pads
+from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
 
 # Pads that reach beyond the region may end up touching only what is beside it; such grasps come last.
 WHOLLY_ON_REGION = 0.995
@@ -66,9 +68,20 @@ def evaluate(
     """
     started = time.perf_counter()
     candidates = trace.grasps.candidates
-    start = ctx.arm.state().target_rad
     pose_base_object = ctx.pose_base(pose_world_object)
     ctx.planner.set_world(world or ctx.scene.world_spec(targets=(trace.query.object,)))
+    evaluation = _evaluate(ctx, candidates, range(len(candidates)), pose_base_object)
+    if world is None and not (evaluation.score > 0).any():
+        evaluation = _grazing(ctx, candidates, pose_base_object, evaluation)
+    ctx.add_time("evaluate grasps", time.perf_counter() - started)
+    return evaluation
+
+
+def _evaluate(
+    ctx: SkillContext, candidates: Sequence[GraspCandidate], rows: Sequence[int], pose_base_object: Pose
+) -> GraspEvaluation:
+    """Score the candidates of some rows in the planner's world; the others count as out of reach."""
+    start = ctx.arm.state().target_rad
     status: list[PlanStatus] = ["ik_fail"] * len(candidates)
     score = np.zeros(len(candidates))
     n = len(start)
@@ -77,7 +90,8 @@ def evaluate(
     paths: list[Array] = [empty] * len(candidates)
     approaches: list[Array] = [empty] * len(candidates)
     detail: list[str] = [""] * len(candidates)
-    for opening_m, members in _by_opening(candidates, ctx.gripper.opening_m[1]):
+    for opening_m, members in _by_opening([candidates[i] for i in rows], ctx.gripper.opening_m[1]):
+        members = np.asarray(rows)[members]
         ctx.planner.set_opening(opening_m)
         poses = np.stack([(pose_base_object @ tool_pose(ctx, candidates[i])).matrix() for i in members])
         part = ctx.planner.evaluate_grasps(start, poses, pregrasp_m=ctx.options.pregrasp_m)
@@ -88,8 +102,34 @@ def evaluate(
             detail[i] = part.detail[row] if part.detail else ""
         score[members] = part.score
         q_pre[members], q_grasp[members] = part.q_pregrasp_rad, part.q_grasp_rad
-    ctx.add_time("evaluate grasps", time.perf_counter() - started)
     return GraspEvaluation(tuple(status), score, paths, q_pre, q_grasp, approaches, tuple(detail))
+
+
+def _grazing(
+    ctx: SkillContext, candidates: Sequence[GraspCandidate], pose_base_object: Pose, strict: GraspEvaluation
+) -> GraspEvaluation:
+    """Score again what the planner's spheres, which stick out of the fingertips, keep off the table.
+
+    What lies flat is grasped with the tips a hair above the table. The verifier, which knows the fingers' shape, says
+    which of these grasps touch it; the planner's world then has the table among its targets. Unchanged if none is free.
+    """
+    rows = [i for i, status in enumerate(strict.status) if status in ("goal_collision", "approach_collision")]
+    if ctx.verifier is None or not rows:
+        return strict
+    world = ctx.planner.world
+    ctx.planner.set_world(WorldSpec(world.obstacles, world.targets | {TABLE}))
+    found = _evaluate(ctx, candidates, rows, pose_base_object)
+    own = world.targets
+    score = found.score.copy()
+    for i in map(int, np.flatnonzero(found.score > 0)):
+        path = found.approach_rad[i]
+        if not verify(ctx, path, touchable=own, opening_m=candidates[i].opening_m, step_rad=STRAIGHT_STEP_RAD).ok:
+            score[i] = 0.0
+    if not (score > 0).any():
+        ctx.planner.set_world(world)
+        return strict
+    status = [now if free else before for now, before, free in zip(found.status, strict.status, score > 0, strict=True)]
+    return replace(found, status=tuple(status), score=score)
 
 
 def tool_pose(ctx: SkillContext, candidate: GraspCandidate) -> Pose:
