@@ -253,6 +253,7 @@ def test_a_way_down_that_the_arm_cannot_go_to_its_end_is_none(session_of):
     assert "reach ends" in _WayDown(stage.ctx, ("table",), drop=False).objection(q_rad, 0)
 
 
+@pytest.mark.slow
 def test_the_first_of_several_leaves_room_for_all_that_come_after_it():
     """In the middle of a tray a cup leaves room for another, and none for the bowl that comes last."""
     build = default_library().build

@@ -330,7 +330,7 @@ class _Task:
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
         along = upright[0][1].rotation[:2, 0] if upright else np.zeros(2)
         yaws = self._squared(float(np.arctan2(along[1], along[0])))
-        for attempt, yaw in zip(range(_TRIES if upright else 0), yaws, strict=False):
+        for attempt, yaw in zip(range(4 * _TRIES if upright else 0), yaws, strict=False):
             pose, points = self._turned(yaw)
             base = points[points[:, 2] < BASE_M, :2]
             for surface, pose_world_surface in upright:

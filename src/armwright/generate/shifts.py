@@ -17,7 +17,8 @@ SHORTEST_SHIFT_M = 0.06
 # Half a finger's depth behind an object, and the height of the pads over the table.
 HAND_M, HAND_Z_M = 0.02, 0.04
 # Tilts of a pushing hand from the direction of the push towards the table, and how far it comes in along its fingers.
-TILTS_RAD = (0.5, 0.9, 1.2, 1.57, 1.9)
+# One that leans over the object has no room for its palm where that is tall.
+TILTS_RAD = (0.5, 0.9, 1.2, 1.57)
 COMING_IN_M = 0.08
 
 

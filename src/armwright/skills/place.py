@@ -30,6 +30,8 @@ ROOM_FOR_NEXT = 4
 PACKED = 8
 # Times as many are looked at where it is let go in a container and settles.
 FORESEEN = 6
+# Fewer than this are too few to find one again when its turn comes.
+SPARE = 3
 # Beyond the gap, where the arm reaches no deeper than the resting pose itself.
 SHORT_DESCENT_M = 0.006
 # What is tried last of a way down that ends where the arm's reach does: it hovers a little beside where it was planned.
@@ -99,8 +101,12 @@ def placement_poses(
         return poses[:PLACEMENTS]
 
     taken = [footprint for o, footprint in around.items() if o not in then]
-    roomy = [room_left(ctx, then, reference, relation, [*taken, _outline(ctx, object_id, pose)]) for pose in poses]
-    return [pose for pose, room in zip(poses, roomy, strict=True) if room == max(roomy)][:PLACEMENTS]
+    roomy: list[int] = []
+    for pose in poses:
+        roomy.append(room_left(ctx, then, reference, relation, [*taken, _outline(ctx, object_id, pose)]))
+        if roomy.count(len(then)) == PLACEMENTS:
+            break
+    return [pose for pose, room in zip(poses, roomy, strict=False) if room == max(roomy, default=0)][:PLACEMENTS]
 
 
 def room_left(
@@ -122,12 +128,12 @@ def room_left(
             ctx.scene.model(target),
             relation,
             rng=np.random.default_rng(count),
-            n=PACKED if count + 1 < len(then) else 1,
+            n=PACKED,
             pose_world_held=standing(ctx.scene.model(object_id), ctx.scene.pose_world(object_id)),
             pose_world_target=ctx.scene.pose_world(target),
             obstacles=taken,
         )
-        if not found:
+        if len(found) < SPARE:
             return count
         outlines = [_outline(ctx, object_id, p.pose_world_object) for p in found]
         last = taken[-1].center_m
@@ -258,7 +264,7 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world, then=then)
         poses = [*seen_before, *poses]
         if not poses:
-            break
+            continue
         way = _WayDown(ctx, resting, drop=relation == "in")
         goals = tool_goals(ctx, poses, held.pose_tool_object, height_m)
         moved, chosen = move_to_any(ctx, goals, name=name, objection=way.objection)
