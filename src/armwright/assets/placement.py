@@ -35,6 +35,8 @@ MARGIN_M = 0.012
 """Kept free to other objects, so that an open finger passes."""
 EDGE_M = 0.004
 """Kept free between a base and the edge of the surface it stands on."""
+DOOR_M = 0.015
+"""Kept free behind the opening of a cavity, so that its door can be shut on what settled or was let go a little askew."""
 UNDER_M = 0.02
 """How far inside the target's outline the middle of a thing under it must be."""
 REST_M = 0.001
@@ -54,6 +56,8 @@ _SIDE: dict[str, tuple[float, float]] = {
     "behind": (1.0, 0.0),
 }
 _TRIES = 40
+# Poses by the opening of a cavity that is entered from the front, before deeper ones.
+_BY_OPENING = 24
 _OVERHANG = 1.6
 _CARRIED = 0.6
 _OPEN_M = 0.5
@@ -185,6 +189,17 @@ def placements(
         if len(found) == n:
             break
     return found
+
+
+def is_entered_from_front(target: ObjectModel) -> bool:
+    """Tell whether things are put into a cavity of an object from its front, as into a microwave."""
+    return bool(_entered_from_front(target))
+
+
+def _entered_from_front(target: ObjectModel) -> list[SupportSurface]:
+    """Return the floors of those cavities: each is a surface of the cavity's name."""
+    parts = {container.part for container in target.containers}
+    return [surface for surface in target.supports if surface.name in parts]
 
 
 def _around(points_m: Array, outline_m: Array) -> np.ndarray:
@@ -343,11 +358,12 @@ class _Task:
                 yield Placement(self._at(pose, *spot, z + REST_M), "rest", surface.name, yaw)
 
     def _spot(
-        self, base: Array, surface: SupportSurface, pose_world_surface: Pose, *, centred: bool
+        self, base: Array, surface: SupportSurface, pose_world_surface: Pose, *, centred: bool, forward: bool = False
     ) -> tuple[float, float] | None:
         """Return where on a surface a base (k, 2) may be put, x and y in the world; None if it cannot stand there.
 
-        A base that is longer than the surface stands at its middle that way, if most of it is carried.
+        A base that is longer than the surface stands at its middle that way, if most of it is carried. ``forward`` puts
+        it as far towards the surface's -x as it goes.
         """
         turn = pose_world_surface.rotation[:2, :2]
         local = base @ turn
@@ -359,6 +375,8 @@ class _Task:
             return None
         if not centred:
             offset = offset + self.rng.uniform(-1, 1, 2) * np.maximum(room, 0.0)
+        if forward:
+            offset[0] = -0.5 * (low + high)[0] - max(float(room[0]) - DOOR_M, 0.0)
         x, y = pose_world_surface.position_m[:2] + turn @ offset
         return float(x), float(y)
 
@@ -423,16 +441,18 @@ class _Task:
         return np.array([min(reach[:2]), min(reach[2:])])
 
     def _shelved(self) -> Iterator[Placement]:
-        """Yield rest poses in cavities that are entered from the front, such as a microwave's."""
+        """Yield rest poses in cavities that are entered from the front (-x), such as a microwave's.
+
+        Those come first that a hand reaches into least: by the opening and in its middle, then anywhere along it.
+        """
         assert self.target is not None
-        parts = {container.part for container in self.target.containers}
-        for surface in self.target.supports:
-            if surface.name not in parts:
-                continue
+        for surface in _entered_from_front(self.target):
             pose_world_surface = self.pose_world_target @ surface.pose_object_surface
-            for attempt, yaw in zip(range(_TRIES // 2), self._yaws(), strict=False):
+            for attempt, yaw in zip(range(_TRIES), self._yaws(), strict=False):
                 pose, points = self._turned(yaw)
-                spot = self._spot(points[:, :2], surface, pose_world_surface, centred=attempt < 4)
+                spot = self._spot(
+                    points[:, :2], surface, pose_world_surface, centred=attempt < 4, forward=attempt < _BY_OPENING
+                )
                 half = np.asarray(surface.half_extents_m)
                 if (
                     spot is None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
-from armwright.grasping.clearance import PALM_LENGTH_M, clear_of_hulls, gripper_boxes
+from armwright.grasping.clearance import clear_of_hulls, gripper_boxes
 from armwright.grasping.coverage import aside_m
 from armwright.grasping.local import approach_directions, closing_axes, local_tensors, pca_normals
 from armwright.grasping.meanshift import Contacts, find_contacts, spacing_m
@@ -248,6 +248,6 @@ def _search(
         max(4.0, density * pad_x * pad_z),
         np.zeros(4) if plane is None else plane,
         options.sweep_m,
-        PALM_LENGTH_M,
+        options.palm_length_m,
     )
     return found

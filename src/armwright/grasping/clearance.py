@@ -11,8 +11,6 @@ from armwright.core.pose import Array, Pose
 from armwright.grasping.options import GraspOptions
 from armwright.robots.spec import GripperSpec
 
-PALM_LENGTH_M = 0.10
-
 
 def table_plane(pose_world_object: Pose, *, table_z_m: float = 0.0) -> Array:
     """Return (4,) plane n, d in the object's frame with n·p + d >= 0 above a table at ``table_z_m``."""
@@ -36,7 +34,7 @@ def gripper_boxes(opening_m: Array, gripper: GripperSpec, options: GraspOptions)
         centre[:, k, 1] = sign * (0.5 * opening_m + 0.5 * thick)
         centre[:, k, 2] = middle
         half[:, k] = (0.5 * gripper.pad_size_m[0], 0.5 * thick, 0.5 * length)
-    palm = options.sweep_m + PALM_LENGTH_M
+    palm = options.sweep_m + options.palm_length_m
     centre[:, 2, 2] = -gripper.palm_depth_m - 0.5 * palm
     half[:, 2] = (*options.palm_half_m, 0.5 * palm)
     return centre, half

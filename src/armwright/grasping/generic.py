@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from armwright.core.pose import Array, Pose
 from armwright.grasping.affordance import Frames, search_frames_of
-from armwright.grasping.clearance import PALM_LENGTH_M, clear_of_hulls, gripper_boxes
+from armwright.grasping.clearance import clear_of_hulls, gripper_boxes
 from armwright.grasping.meanshift import spacing_m
-from armwright.grasping.options import GraspOptions
+from armwright.grasping.options import PALM_LENGTH_M, GraspOptions
 from armwright.grasping.request import GraspRequest, SourceNeeds
 from armwright.grasping.types import GraspCandidate, GraspSet
 

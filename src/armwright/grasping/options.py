@@ -6,6 +6,11 @@ from dataclasses import dataclass, replace
 
 from armwright.core.errors import UsageError
 
+PALM_LENGTH_M = 0.10
+"""How far the palm reaches back from its front."""
+SHORT_SWEEP_M = 0.04
+"""Length of the straight approach under a roof: fingers are longer by little."""
+
 
 @dataclass(frozen=True)
 class GraspOptions:
@@ -32,6 +37,7 @@ class GraspOptions:
         sweep_m: Length of the straight approach that must be free [m].
         margin_m: Kept between the gripper and anything but the pads' own contact [m].
         palm_half_m: Half extents of the palm along x and y [m].
+        palm_length_m: Its extent along the approach [m].
         min_quality: Candidates below are dropped.
         min_on_region: Share of the touched surface, on the worse side, that must lie in the region, if any candidate
             reaches it; a rim thinner than the pads never does, and then the best share less 0.1 is the limit.
@@ -55,6 +61,7 @@ class GraspOptions:
     sweep_m: float = 0.08
     margin_m: float = 0.0015
     palm_half_m: tuple[float, float] = (0.035, 0.075)
+    palm_length_m: float = PALM_LENGTH_M
     min_quality: float = 0.1
     min_on_region: float = 0.95
     max_candidates: int = 200
@@ -69,6 +76,10 @@ class GraspOptions:
             downward=True,
             max_candidates=3 * self.max_candidates,
         )
+
+    def short(self) -> GraspOptions:
+        """Return options for what stands in a narrow place, such as a microwave: more directions, a short approach."""
+        return replace(self, approaches=24, contacts=48, sweep_m=SHORT_SWEEP_M, palm_length_m=0.06, max_candidates=600)
 
     def __post_init__(self) -> None:
         if self.approaches < 1 or self.contacts < 1 or self.neighbours < 3 or not self.depths_m:

@@ -43,6 +43,7 @@ class GraspRequest:
         support_plane: (4,) n, d with n·p + d >= 0 where the gripper may be.
         obstacles: Convex hulls of other things, (k, 3) vertices each.
         thorough: Ask for more candidates, after none of the first could be used.
+        short: The straight approach may be short, since the object stands in a narrow place.
         category: What kind of thing it is.
         region: Which region was queried.
         bounds_m: (2, 3) corners of the object, or of the one of its links that is to be moved; those of the cloud
@@ -59,6 +60,7 @@ class GraspRequest:
     support_plane: Array | None = None
     obstacles: tuple[Array, ...] = ()
     thorough: bool = False
+    short: bool = False
     category: str = ""
     region: RegionName | None = None
     bounds_m: Array | None = None

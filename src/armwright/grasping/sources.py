@@ -47,12 +47,13 @@ class AffordanceGrasps:
         """Return the candidates of `armwright.grasping.affordance.sample_grasps` with this source's options."""
         from armwright.grasping.affordance import sample_grasps
 
+        options = self.options.thorough() if request.thorough else self.options
         return sample_grasps(
             request.points_m,
             request.normals,
             request.mask,
             request.gripper,
-            options=self.options.thorough() if request.thorough else self.options,
+            options=options.short() if request.short else options,
             support_plane=request.support_plane,
             obstacles=request.obstacles,
         )

@@ -14,6 +14,7 @@ from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.grasping.clearance import table_plane
+from armwright.grasping.options import SHORT_SWEEP_M
 from armwright.grasping.request import GraspRequest
 from armwright.skills.context import GraspTrace, Held, SkillContext
 from armwright.skills.grip import grip_force
@@ -21,7 +22,7 @@ from armwright.skills.held import lost
 from armwright.skills.let_go import straight
 from armwright.skills.motion import back_away, follow_path, move_straight
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
-from armwright.skills.verifying import clear_share, verify_lift
+from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify, verify_lift
 
 # With fewer candidates the arm would take what it can get, good or bad: look longer first.
 FEW = 9
@@ -31,6 +32,14 @@ NEAR_M = 0.6
 REFUSED = frozenset({"verify_collision", "timing_fail", "verify_limits"})
 # An object that rises less was not lifted, whatever the hand did.
 MIN_RISE_M = 0.02
+# Under a roof the lift is short, and the arm gives way by some of it.
+RISEN = 0.4
+# Where the way up is not free to its end, an object is lifted by this much at least and at most, as far as the padded
+# hand of the planner finds room, and drawn out the way that the hand came.
+SHORT_LIFT_M = (0.01, 0.03)
+DRAWN_M = 0.20
+# A hand that came from above has no level way back.
+LEAST_LEVEL = 0.2
 # Closing on a free object pushes it by well under this; more means that a finger hit it on the way in.
 APPROACH_GUARD_N = 25.0
 # What is touched this far beyond the pads' middle is held by the tips.
@@ -40,7 +49,9 @@ FEEL_M = 0.002
 FEEL_M_S = 0.01
 
 
-def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = False) -> GraspTrace:
+def find_grasps(
+    ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = False, short: bool = False
+) -> GraspTrace:
     """Run Stage 1: mask of the queried region and grasp candidates inside it."""
     started = time.perf_counter()
     cloud = ctx.scene.cloud(query.object)
@@ -48,7 +59,8 @@ def find_grasps(ctx: SkillContext, query: AffordanceQuery, *, thorough: bool = F
     ctx.add_time("affordance", time.perf_counter() - started)
     started = time.perf_counter()
     pose_world_object = ctx.scene.pose_world(query.object)
-    grasps = ctx.grasp_source.sample(grasp_request(ctx, cloud, mask, pose_world_object, thorough=thorough))
+    request = grasp_request(ctx, cloud, mask, pose_world_object, thorough=thorough, short=short)
+    grasps = ctx.grasp_source.sample(request)
     ctx.add_time("sample grasps", time.perf_counter() - started)
     return GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
 
@@ -60,6 +72,7 @@ def grasp_request(
     pose_world_object: Pose,
     *,
     thorough: bool,
+    short: bool = False,
     region: NDArray[np.bool_] | None = None,
     bounds_m: Array | None = None,
 ) -> GraspRequest:
@@ -71,6 +84,7 @@ def grasp_request(
         mask: The predicted region.
         pose_world_object: Where the object stands.
         thorough: Ask for more candidates.
+        short: Allow a short straight approach.
         region: (n,) bool, the part of the mask that counts; all of it where None.
         bounds_m: (2, 3) corners of the link that is to be moved; the cloud's where None.
     """
@@ -82,6 +96,7 @@ def grasp_request(
         support_plane=table_plane(pose_world_object),
         obstacles=tuple(obstacles_near(ctx, cloud.object_id, pose_world_object)),
         thorough=thorough,
+        short=short,
         category=cloud.category,
         region=mask.query.region,
         bounds_m=bounds_m,
@@ -115,6 +130,9 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
     if report is None and not tried and not thorough:
         ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True)
         report = _try_grasps(ctx, trace, usable, tried)
+    if report is None and not tried and _is_hemmed_in(trace):
+        ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True, short=True)
+        report = _try_grasps(ctx, trace, usable, tried, pregrasp_m=SHORT_SWEEP_M)
     if report is not None:
         chosen = trace.chosen
         score = trace.evaluation.score[chosen] if trace.evaluation is not None else 0.0
@@ -125,7 +143,21 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
     return StageReport(name, False, *_why_none(trace))
 
 
-def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tried: list[str]) -> StageReport | None:
+def _is_hemmed_in(trace: GraspTrace) -> bool:
+    """Tell whether other things stood in the way of grasps that would have been good otherwise."""
+    evaluation = trace.evaluation
+    blocked = evaluation is not None and "approach_collision" in evaluation.status
+    return blocked or trace.grasps.dropped.get("scene_collision", 0) > 0
+
+
+def _try_grasps(
+    ctx: SkillContext,
+    trace: GraspTrace,
+    usable: Usable | None,
+    tried: list[str],
+    *,
+    pregrasp_m: float | None = None,
+) -> StageReport | None:
     """Execute the best grasp; after a failure look again from where the arm and the object are then.
 
     Returns:
@@ -134,7 +166,7 @@ def _try_grasps(ctx: SkillContext, trace: GraspTrace, usable: Usable | None, tri
     blocked: set[int] = set()
     while trace.grasps.candidates and len(tried) < ctx.options.max_attempts:
         stand = ctx.scene.pose_world(trace.query.object)
-        trace.evaluation = evaluate(ctx, trace, stand)
+        trace.evaluation = evaluate(ctx, trace, stand, pregrasp_m=pregrasp_m)
         grasp = best_grasp(ctx, trace, usable, blocked=blocked)
         if grasp is None:
             return None
@@ -180,7 +212,10 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
     if not closed.holding or closed.opening_m < ctx.options.min_hold_m:
         return StageReport("close", False, "missed", f"the gripper closed to {closed.opening_m * 1000:.0f} mm")
     closed_at = ctx.arm.state().stamp_s
-    upwards, height_m = np.array([0.0, 0.0, 1.0]), clear_share(rise, seen) * ctx.options.lift_m
+    upwards, free_m = np.array([0.0, 0.0, 1.0]), clear_share(rise, seen) * ctx.options.lift_m
+    # No motion can be planned from where the padded hand touches something.
+    roofed = free_m < ctx.options.lift_m or not bool(ctx.planner.check(rise[-1:], without_targets=True)[0])
+    height_m = min(free_m, _short_lift_m(ctx, rise)) if roofed else free_m
     lifted = back_away(ctx, height_m, direction_base=upwards, name="lift")
     if not lifted.ok:
         return lifted
@@ -189,13 +224,51 @@ def _execute(ctx: SkillContext, trace: GraspTrace, grasp: RankedGrasp, stand: Po
         return StageReport("lift", False, "dropped", "it slipped out while it was lifted")
     object_id = trace.query.object
     rise_m = float(ctx.scene.pose_world(object_id).position_m[2] - stand.position_m[2])
-    if rise_m < MIN_RISE_M:
+    if rise_m < min(MIN_RISE_M, RISEN * height_m):
         return StageReport("lift", False, "not_lifted", f"{object_id} rose by {1000 * rise_m:.0f} mm")
     pose_tool_object = state.pose_base_tool.inverse() @ ctx.pose_base(ctx.scene.pose_world(object_id))
     ctx.held = Held(object_id, pose_tool_object, grasp.candidate, trace.query, stand, by_the_tips)
     attach(ctx, object_id, pose_tool_object)
+    if roofed:
+        ctx.planner.set_world(ctx.scene.world_spec(exclude=(object_id,)))
+        _draw_out(ctx)
     data: dict[str, object] = {"lift_from_s": closed_at, "lift_to_s": state.stamp_s, "grasp": grasp.index}
     return StageReport("lift", True, "done", data=data)
+
+
+def _draw_out(ctx: SkillContext) -> None:
+    """Move what is held out from under a roof, as the hand came or level, and lift it there as far as that is free."""
+    state = ctx.arm.state()
+    back = -state.pose_base_tool.rotation[:, 2]
+    level = back * np.array([1.0, 1.0, 0.0])
+    gone, best = 0.0, back
+    for way in (back, back + level, level):
+        size = float(np.linalg.norm(way))
+        if size < LEAST_LEVEL:
+            continue
+        path = straight(ctx, state.target_rad, DRAWN_M * way / size)
+        seen = verify(ctx, path, step_rad=STRAIGHT_STEP_RAD)
+        free = np.flatnonzero(ctx.planner.check(path[: len(path) if seen.ok else max(seen.index, 1)]))
+        share = float(free[-1]) / max(len(path) - 1, 1) if len(free) else 0.0
+        if share * DRAWN_M > gone:
+            gone, best = share * DRAWN_M, way / size
+    if gone > 0:
+        pose = state.pose_base_tool
+        end = Pose(pose.position_m + gone * best, pose.quat_wxyz)
+        ctx.arm.move_linear(end, speed_m_s=ctx.options.speed_m_s)
+        back_away(ctx, ctx.options.lift_m, direction_base=np.array([0.0, 0.0, 1.0]), name="lift")
+
+
+def _short_lift_m(ctx: SkillContext, rise_rad: Array) -> float:
+    """Return how far to lift on a way up (w, n) that is not free to its end [m]."""
+    least, most = SHORT_LIFT_M
+    start = Pose.from_matrix(ctx.planner.fk(rise_rad[:1])[0])
+    goal = Pose(start.position_m + np.array([0.0, 0.0, most]), start.quat_wxyz)
+    free = ctx.planner.linear(rise_rad[0], goal.matrix(), check=True, without_targets=True).path_rad
+    if len(free) < 2:
+        return least
+    gone = ctx.planner.fk(free[-1:])[0, 2, 3] - start.position_m[2]
+    return float(np.clip(gone, least, most))
 
 
 def _back_off(ctx: SkillContext, *, lifted: bool) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from armwright.assets.footprint import Footprint
 from armwright.assets.parts import owner_of, seat_poses
-from armwright.assets.placement import REST_M, placements, standing
+from armwright.assets.placement import REST_M, is_entered_from_front, placements, standing
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
@@ -22,6 +22,12 @@ from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
 PLACEMENTS = 12
+# Times as many are drawn where they are entered from the front: few of them suit the way that the hand comes in.
+ROOFED = 3
+# A grasp with which fewer resting poses can be reached is worth less: the object turns a little in the hand.
+ENOUGH = 4
+# What has turned by more than this since it was chosen is not put down as it hangs.
+TURNED_RAD = np.deg2rad(15.0)
 # Times that other resting poses are drawn where the arm could do nothing with the first.
 DRAWS = 3
 # Times as many are drawn where something else must find room beside it.
@@ -81,24 +87,26 @@ def placement_poses(
     else:
         other, pose_world_other = None, None
     around = _around(ctx, others, reference, relation)
+    roofed = relation == "in" and other is not None and is_entered_from_front(other)
+    most = PLACEMENTS * (ROOFED if roofed else 1)
     found = placements(
         ctx.scene.model(object_id),
         other,
         relation,
         rng=ctx.rng,
-        n=PLACEMENTS * (ROOM_FOR_NEXT if then else FORESEEN if relation == "in" else 1),
+        n=most * (ROOM_FOR_NEXT if then else FORESEEN if relation == "in" and not roofed else 1),
         pose_world_held=stand,
         pose_world_target=pose_world_other,
         obstacles=list(around.values()),
         bounds=ctx.bounds,
     )
-    if relation == "in" and reference is not None:
+    if relation == "in" and reference is not None and not roofed:
         within = [o for o in others if o not in around]
         found = settled_inside(ctx, object_id, reference, found, most=2 * PLACEMENTS, within=within)
         return [p.pose_world_object for p in found]
     poses = [p.pose_world_object for p in found]
     if not then or other is None or reference is None:
-        return poses[:PLACEMENTS]
+        return poses[:most]
 
     taken = [footprint for o, footprint in around.items() if o not in then]
     roomy: list[int] = []
@@ -187,6 +195,7 @@ def usable_for(
     spec = ctx.scene.world_spec(exclude=(object_id,))
     whole = ctx.scene.world_spec()
     foreseen = ctx.foreseen[object_id, target, relation] = {}
+    sparse = min(ENOUGH, len(poses)) if len(poses) > PLACEMENTS else 1
 
     def roomy(q_rad: Array, gap_m: float) -> bool:
         down = straight(ctx, q_rad, np.array([0.0, 0.0, -gap_m])) if gap_m > 0 else q_rad[None]
@@ -219,7 +228,8 @@ def usable_for(
         ctx.planner.detach()
         if len(free) == 0:
             return 0.0
-        return 1.0 if any(roomy(q, height_m) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
+        worth = 1.0 if any(roomy(q, height_m) for q in free[:: max(1, len(free) // LOOKED_AT)]) else TIGHT
+        return worth * min(1.0, len(foreseen[grasp_key(pose_tool_object)]) / sparse)
 
     return usable
 
@@ -233,6 +243,23 @@ def foreseen_poses(ctx: SkillContext, held: Held, target: str | None, relation: 
     """Return, and forget, the resting poses that the grasp by which an object is held was tested with."""
     tested = tool_pose(ctx, held.candidate).inverse()
     return ctx.foreseen.pop((held.object_id, target, relation), {}).get(grasp_key(tested), ())
+
+
+def _as_it_hangs(ctx: SkillContext, held: Held, poses: Sequence[Pose]) -> list[Pose]:
+    """Return poses in the world in which the hand is as it was meant to be, with the object as it hangs in it now.
+
+    Where there is room for a hand in few ways only, an object that turned a little when the fingers closed is let go
+    as it hangs, and settles.
+    """
+    meant = tool_pose(ctx, held.candidate)
+    turned = held.pose_tool_object.angle_to(meant.inverse())
+    vertices = ctx.scene.model(held.object_id).root.vertices_m
+    found = []
+    for pose in poses if turned < TURNED_RAD else ():
+        hanging = pose @ meant @ held.pose_tool_object
+        rise = pose.transform(vertices)[:, 2].min() - hanging.transform(vertices)[:, 2].min()
+        found.append(Pose(hanging.position_m + np.array([0.0, 0.0, rise]), hanging.quat_wxyz))
+    return found
 
 
 def drop_heights(relation: RelationName, gap_m: float) -> tuple[float, ...]:
@@ -256,13 +283,15 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
     name = f"place {held.object_id} {relation} {where}"
     # Few places under a roof can be reached: those that the grasp was chosen for are among the poses each time.
     seen_before = foreseen_poses(ctx, held, target, relation) if relation == "in" else ()
+    roofed = target is not None and target != TABLE and is_entered_from_front(ctx.scene.model(target))
+    hanging = _as_it_hangs(ctx, held, seen_before) if roofed else []
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))
     attach(ctx, held.object_id, held.pose_tool_object)
     resting = (TABLE, *(() if target is None else (target,)))
     moved = StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
     for height_m in DRAWS * drop_heights(relation, ctx.options.place_gap_m):
         poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world, then=then)
-        poses = [*seen_before, *poses]
+        poses = [*seen_before, *hanging, *poses]
         if not poses:
             continue
         way = _WayDown(ctx, resting, drop=relation == "in")

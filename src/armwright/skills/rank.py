@@ -54,7 +54,12 @@ Usable = Callable[[Pose], float]
 
 
 def evaluate(
-    ctx: SkillContext, trace: GraspTrace, pose_world_object: Pose, *, world: WorldSpec | None = None
+    ctx: SkillContext,
+    trace: GraspTrace,
+    pose_world_object: Pose,
+    *,
+    world: WorldSpec | None = None,
+    pregrasp_m: float | None = None,
 ) -> GraspEvaluation:
     """Score every candidate of a trace from the arm's present configuration.
 
@@ -65,20 +70,26 @@ def evaluate(
         trace: The candidates.
         pose_world_object: Where the object is.
         world: What to plan in; None takes the scene, where all of the object may be touched.
+        pregrasp_m: Length of the straight approach; None takes that of the options.
     """
+    length_m = ctx.options.pregrasp_m if pregrasp_m is None else pregrasp_m
     started = time.perf_counter()
     candidates = trace.grasps.candidates
     pose_base_object = ctx.pose_base(pose_world_object)
     ctx.planner.set_world(world or ctx.scene.world_spec(targets=(trace.query.object,)))
-    evaluation = _evaluate(ctx, candidates, range(len(candidates)), pose_base_object)
+    evaluation = _evaluate(ctx, candidates, range(len(candidates)), pose_base_object, length_m)
     if world is None and not (evaluation.score > 0).any():
-        evaluation = _grazing(ctx, candidates, pose_base_object, evaluation)
+        evaluation = _grazing(ctx, candidates, pose_base_object, evaluation, length_m)
     ctx.add_time("evaluate grasps", time.perf_counter() - started)
     return evaluation
 
 
 def _evaluate(
-    ctx: SkillContext, candidates: Sequence[GraspCandidate], rows: Sequence[int], pose_base_object: Pose
+    ctx: SkillContext,
+    candidates: Sequence[GraspCandidate],
+    rows: Sequence[int],
+    pose_base_object: Pose,
+    length_m: float,
 ) -> GraspEvaluation:
     """Score the candidates of some rows in the planner's world; the others count as out of reach."""
     start = ctx.arm.state().target_rad
@@ -94,7 +105,7 @@ def _evaluate(
         members = np.asarray(rows)[members]
         ctx.planner.set_opening(opening_m)
         poses = np.stack([(pose_base_object @ tool_pose(ctx, candidates[i])).matrix() for i in members])
-        part = ctx.planner.evaluate_grasps(start, poses, pregrasp_m=ctx.options.pregrasp_m)
+        part = ctx.planner.evaluate_grasps(start, poses, pregrasp_m=length_m)
         for row, i in enumerate(members):
             status[i] = part.status[row]
             paths[i] = part.path_rad[row]
@@ -106,7 +117,11 @@ def _evaluate(
 
 
 def _grazing(
-    ctx: SkillContext, candidates: Sequence[GraspCandidate], pose_base_object: Pose, strict: GraspEvaluation
+    ctx: SkillContext,
+    candidates: Sequence[GraspCandidate],
+    pose_base_object: Pose,
+    strict: GraspEvaluation,
+    length_m: float,
 ) -> GraspEvaluation:
     """Score again what the planner's spheres, which stick out of the fingertips, keep off the table.
 
@@ -118,7 +133,7 @@ def _grazing(
         return strict
     world = ctx.planner.world
     ctx.planner.set_world(WorldSpec(world.obstacles, world.targets | {TABLE}))
-    found = _evaluate(ctx, candidates, rows, pose_base_object)
+    found = _evaluate(ctx, candidates, rows, pose_base_object, length_m)
     own = world.targets
     score = found.score.copy()
     for i in map(int, np.flatnonzero(found.score > 0)):
