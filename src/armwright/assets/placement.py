@@ -36,7 +36,7 @@ MARGIN_M = 0.012
 EDGE_M = 0.004
 """Kept free between a base and the edge of the surface it stands on."""
 DOOR_M = 0.015
-"""Kept free behind the opening of a cavity, so that its door can be shut on what settled or was let go a little askew."""
+"""Kept free behind the opening of a cavity, so that its door shuts on what was let go a little askew."""
 UNDER_M = 0.02
 """How far inside the target's outline the middle of a thing under it must be."""
 REST_M = 0.001
