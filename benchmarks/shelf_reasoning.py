@@ -48,9 +48,9 @@ def main() -> None:
                 "n_sets": by_set.n,
                 "n_scenes": by_scene.n,
                 "ours": by_set.mean_a,
-                "ours_error": by_set.error_a,
+                "ours_error": by_set.error_a if by_set.n > 1 else None,
                 "score": by_set.mean_b,
-                "score_error": by_set.error_b,
+                "score_error": by_set.error_b if by_set.n > 1 else None,
                 "best": float(row.best.mean()),
                 "p_sets": by_set.p,
                 "p_scenes": by_scene.p,
@@ -70,7 +70,7 @@ def main() -> None:
     if options.json:
         versions = {"python": platform.python_version(), "armwright": version("armwright"), "numpy": version("numpy")}
         record = {"schema": "armwright.result/1", "command": "benchmarks/shelf_reasoning.py", "seed": options.seed}
-        print(json.dumps({**record, "rows": rows, "versions": versions}))
+        print(json.dumps({**record, "rows": rows, "versions": versions}, allow_nan=False))
 
 
 if __name__ == "__main__":
