@@ -17,7 +17,7 @@ from armwright.generate.parsing import parse_sentence
 from armwright.generate.session import Session
 from armwright.skills import dispatch
 from armwright.skills.dispatch import perform
-from armwright.skills.pour import _way_back, full_tilt, lips_of, opening_of
+from armwright.skills.pour import HIGHER_M, Opening, _way_back, full_tilt, lips_of, opening_of, ways_to_tilt
 from armwright.tasks.evidence import observe
 from armwright.tasks.pouring import poured
 
@@ -89,6 +89,17 @@ def test_a_rim_has_lips_all_around_and_a_beak_has_one(session):
     (beak,) = lips_of(cloud, mask, UP)
     assert beak.outward @ [-1.0, 0.0, 0.0] > 0.98
     assert beak.beak and not any(lip.beak for lip in lips)
+
+
+def test_only_a_wide_receiver_may_be_poured_into_from_higher(session):
+    _, cloud, mask = _region(session, "mug", "Pour Out")
+    lips = lips_of(cloud, mask, UP)
+    for radius_m, heights in ((0.08, 2), (0.04, 1)):
+        ways = ways_to_tilt(lips, Opening(np.array([0.5, 0.0, 0.06]), radius_m), UP, cloud.points_m)
+        assert len(ways.poses_world_source) == heights * ways.low
+        low, higher = ways.poses_world_source[: ways.low], ways.poses_world_source[ways.low :]
+        rise = higher[..., :3, 3] - low[: len(higher), :, :3, 3]
+        assert np.allclose(rise, [0.0, 0.0, HIGHER_M])
 
 
 def test_a_source_turns_back_from_where_it_stopped():

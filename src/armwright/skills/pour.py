@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.affordance.protocol import AffordanceMask, ObjectCloud
 from armwright.control.protocols import Guard, StageReport
@@ -47,6 +48,9 @@ PORTION_RAD_S = np.deg2rad(10.0)
 # Of what is poured in several portions this share less than its portion has left when the source turns back: more
 # follows until it is upright.
 FOLLOWS_SHARE = 0.5
+# Where the hand would touch a wide receiver, such as one that holds the source from above, the lip goes so much higher.
+HIGHER_M = 0.07
+WIDE_M = 0.055
 # Free height under the lowest point of the source on the way.
 CLEARANCE_M = 0.012
 # What leaves the lip flies a little on: the lip stays this share of the opening's radius behind its middle.
@@ -93,6 +97,8 @@ class Ways:
     poses_world_source: Array
     tilt_rad: float
     rate_rad_s: float
+    low: int
+    """The first so many are as low as can be; the others are tried where none of them is free."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +239,13 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
         found[k, :, :, :3, :3] = rotation
         found[k, :, :, :3, 3] = lip_world - rotation @ lip.point_m
     rate = float(TILT_RAD_S) * max(1.0, opening.radius_m / NARROW_M)
-    return Ways(found.reshape(-1, TILTS, 4, 4), tilt, rate)
+    poses = found.reshape(-1, TILTS, 4, 4)
+    low = len(poses)
+    if opening.radius_m > WIDE_M:
+        higher = poses.copy()
+        higher[:, :, 2, 3] += HIGHER_M
+        poses = np.concatenate([poses, higher])
+    return Ways(poses, tilt, rate, low)
 
 
 def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, *, portions: int = 1) -> StageReport:
@@ -419,9 +431,20 @@ def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery)
 
 
 def _tilts(ctx: SkillContext, ways: Ways, pose_tool_object: Pose, *, wanted: int) -> Iterator[Tilt]:
-    """Yield free tilting motions, those near the arm's present configuration first."""
+    """Yield free tilting motions, low ones, else higher ones, and those near the arm's configuration first."""
+    found = 0
+    for rows in (np.arange(ways.low), np.arange(ways.low, len(ways.poses_world_source))):
+        if found == 0 and len(rows):
+            for tilt in _tilts_of(ctx, ways, rows, pose_tool_object, wanted=wanted):
+                found += 1
+                yield tilt
+
+
+def _tilts_of(
+    ctx: SkillContext, ways: Ways, rows: NDArray[np.int64], pose_tool_object: Pose, *, wanted: int
+) -> Iterator[Tilt]:
     base = ctx.pose_base(Pose()).matrix()
-    poses = base @ ways.poses_world_source @ pose_tool_object.inverse().matrix()
+    poses = base @ ways.poses_world_source[rows] @ pose_tool_object.inverse().matrix()
     start = ctx.arm.state().target_rad
     # The full tilt is the hard end: what cannot be reached and free there is not begun.
     tilted = ctx.planner.ik(poses[:, -1], seeds=start[None], n_seeds=8, max_solutions=2)
@@ -440,7 +463,7 @@ def _tilts(ctx: SkillContext, ways: Ways, pose_tool_object: Pose, *, wanted: int
     for row in order[:TRACES]:
         path = trace_poses(ctx.planner, first[row], list(poses[begins[row, 0], 1:]))
         if path is not None:
-            yield Tilt(int(begins[row, 0]), path, pose_tool_object)
+            yield Tilt(int(rows[begins[row, 0]]), path, pose_tool_object)
             found += 1
             if found >= wanted:
                 return
