@@ -1,6 +1,6 @@
 """Ask the learned network about objects in real RGB-D frames and draw its answers.
 
-    python scripts/affordance_real.py CLUTTER_FOLDER ROOM_FOLDER
+    python scripts/affordance_real.py CLUTTER_FOLDER ROOM_FOLDER --out FILE
 
 CLUTTER_FOLDER holds ``color.png``, ``depth.png`` [mm] and ``meta.mat`` (graspnet-baseline's doc/example_data);
 ROOM_FOLDER frames of the 7-Scenes data as packed by tsdf-fusion-python. An object is what stands out of the plane
@@ -22,7 +22,6 @@ from armwright.affordance.networks import NetworkAffordance
 from armwright.affordance.protocol import ObjectCloud
 from armwright.affordance.registry import affordance_model
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "affordance_real.png"
 CELL, COLUMNS = 260, 4
 GREY, RED = np.array([188, 190, 194]), np.array([214, 48, 38])
 
@@ -143,7 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clutter", type=Path)
     parser.add_argument("room", type=Path)
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--out", type=Path, required=True)
     chosen = parser.parse_args()
     model = affordance_model("learned")
     assert isinstance(model, NetworkAffordance)

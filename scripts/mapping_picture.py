@@ -1,6 +1,6 @@
-"""Fuse a recording and draw it: the picture of `docs/shelf.md`.
+"""Fuse a recording and draw it (docs/shelf.md).
 
-Usage: ``python scripts/mapping_picture.py FOLDER --out docs/images/fused.jpg [--voxel-m 0.012]``
+Usage: ``python scripts/mapping_picture.py FOLDER --out fused.jpg [--voxel-m 0.012]``
 FOLDER is laid out as `armwright.perception.recorded` says. On the left the mesh from behind all cameras, on the right
 from where one of them stood.
 """
