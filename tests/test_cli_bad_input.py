@@ -99,8 +99,8 @@ def test_unknown_names_are_refused_with_the_nearest(cli, tmp_path, command, opti
     [
         (("generate", SENTENCE, "-n", 0), "-n is 0; it must be from 1 to 1000000."),
         (("generate", SENTENCE, "-n", -5), "-n is -5;"),
-        (("generate", SENTENCE, "--workers", -1), "--workers is -1; it must be from 0 to 256."),
-        (("generate", SENTENCE, "--engine", "slurm"), "unknown engine 'slurm'. Valid: local."),
+        (("generate", SENTENCE, "--workers", -1), "--workers is -1; it must be from 0 to 100000."),
+        (("generate", SENTENCE, "--engine", "slurm"), "unknown engine 'slurm'. Valid: local, ray."),
         (("assets", "show", "mug", "-n", 0), "-n is 0; it must be from 1 to 120."),
         (("assets", "show", "mug", "-n", -5), "-n is -5;"),
         (("assets", "show", "mug", "-n", 1000), "-n is 1000;"),

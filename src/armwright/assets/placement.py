@@ -477,14 +477,14 @@ class _Task:
         assert self.target is not None
         room = room_under(self.target)
         solid = self.pose_world_target.transform(room.points_m)
-        if room.height_m > 0:
+        upright = self.orientation.transform(all_vertices(self.held))[:, 2]
+        if room.height_m > float(np.ptp(upright)):
             yield from self._under_roof(room, solid) if room.surfaces else self._on_ground(room, solid)
 
     def _on_ground(self, room: Room, solid: Array) -> Iterator[Placement]:
         """Yield rest poses on the table, below the target's points (n, 3) in the world."""
         assert self.target is not None
-        other = Footprint.from_points(solid)
-        low, high = other.outline_m.min(0), other.outline_m.max(0)
+        low, high = solid[:, :2].min(0), solid[:, :2].max(0)
         inner_low, inner_high = (corner[:2] for corner in self.target.bounds_m)
         for _, yaw in zip(range(8 * _TRIES), self._yaws(), strict=False):
             pose, points = self._turned(yaw)
