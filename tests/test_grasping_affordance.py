@@ -248,3 +248,20 @@ def test_what_is_flatter_than_a_fingers_end_is_held_right_above_the_table(pad_z_
     assert 0.001 < tips[0] < 0.005 < tips[0] + pad_z_m, "the pads of the best get around the widest of it"
     assert min(tips) > 0.001
     assert all(c.beyond_m > 0.001 for c in found.candidates)
+
+
+def test_a_cone_held_across_the_end_of_a_region_is_touched_at_its_wide_end():
+    rng = np.random.default_rng(3)
+    a, z = rng.uniform(0, 2 * np.pi, 6000), rng.uniform(0, 0.1, 6000)
+    slope, radius = 0.1, 0.024 + 0.1 * z
+    normals = np.c_[np.cos(a), np.sin(a), np.full(len(a), -slope)] / np.hypot(1, slope)
+    points = np.c_[radius * np.cos(a), radius * np.sin(a), z]
+    body = z < 0.088  # The rest is its rim, which is not asked for.
+    grasps = sample_grasps(points, normals, body, HAND, support_plane=TABLE)
+    level = [g for g in grasps.candidates if abs(g.pose_object_pads.rotation[2, 0]) > 0.99]
+    assert level
+    for grasp in level:
+        local = grasp.pose_object_pads.inverse().transform(points)
+        # Fingers are a little wider than their pads, and the wide end is met first.
+        near = (np.abs(local[:, 0]) < 0.5 * HAND.pad_size_m[0] + 0.001) & (np.abs(local[:, 2]) < 0.01)
+        assert body[near].all(), grasp.pose_object_pads.position_m

@@ -178,6 +178,7 @@ def search_frames(  # type: ignore[no-untyped-def]
     half_x = 0.5 * pad_x
     half_z = 0.5 * pad_z
     finger_x = half_x + margin
+    near_x = max(finger_x, half_x + _NEAR_EDGE)
     deepest = depths.max() + max(finger_depth + margin, half_z + _NEAR_PATCH)
     shallowest = depths.min()
     has_plane = plane[0] ** 2 + plane[1] ** 2 + plane[2] ** 2 > 0.5
@@ -190,7 +191,7 @@ def search_frames(  # type: ignore[no-untyped-def]
         for i in range(n):
             across[i] = px[i] * r[0, 0] + py[i] * r[1, 0] + pz[i] * r[2, 0] - shift
         for i in range(n):
-            if abs(across[i]) > finger_x:
+            if abs(across[i]) > near_x:
                 continue
             dx = px[i] - o[0]
             dy = py[i] - o[1]
@@ -256,18 +257,23 @@ def search_frames(  # type: ignore[no-untyped-def]
                         continue
                     y = sy[i] - centre
                     ay = abs(y)
-                    if ay > inner and ay < outer:
+                    beside = abs(sx[i])
+                    if ay > inner and ay < outer and beside <= finger_x:
                         code = FINGER
                         break
-                    if abs(z) > half_z + _NEAR_EDGE or abs(sx[i]) > half_x or ay < 0.5 * width - _NEAR_PATCH:
+                    if abs(z) > half_z + _NEAR_EDGE or ay < 0.5 * width - _NEAR_PATCH:
                         continue
                     side = 1 if y > 0 else 0
                     sign = 1.0 if y > 0 else -1.0
                     # The far side of a thin wall is near too, but no pad touches it.
                     if sign * sny[i] > -_FACING:
-                        patch[side, NEAR] += 1.0
-                        patch[side, NEAR_MASKED] += sm[i]
-                    if abs(z) <= half_z and ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
+                        # What stands out farthest is touched most: the wide end of a cone, not all of its side.
+                        touched = 1.0 - max(0.5 * width - ay, 0.0) / _NEAR_PATCH
+                        patch[side, NEAR] += touched
+                        patch[side, NEAR_MASKED] += touched * sm[i]
+                    if beside > half_x or abs(z) > half_z:
+                        continue
+                    if ay >= 0.5 * width - _PATCH_SLACK and sign * sny[i] > 0.0:
                         patch[side, COUNT] += 1.0
                         patch[side, NX] += snx[i]
                         patch[side, NY] += sign * sny[i]
@@ -287,7 +293,7 @@ def search_frames(  # type: ignore[no-untyped-def]
                         align = min(align, a[NY] / max(size, 1e-12))
                         off_x = max(off_x, abs(a[SUM_X] / a[COUNT]) / half_x)
                         off_z = max(off_z, abs(a[SUM_Z] / a[COUNT]) / half_z)
-                        on_region = min(on_region, a[NEAR_MASKED] / max(a[NEAR], 1.0))
+                        on_region = min(on_region, a[NEAR_MASKED] / max(a[NEAR], 1e-9))
                     if align < cos_cone:
                         code = MISALIGNED
                 if code == OK and wide < 0:
