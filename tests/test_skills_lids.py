@@ -20,7 +20,7 @@ from armwright.skills.dispatch import perform
 from armwright.skills.place import placement_poses
 from armwright.tasks.evidence import Evidence, ObjectEvidence, observe
 from armwright.tasks.judge import EpisodeJudge
-from armwright.tasks.lids import lid_closed, lid_opened, lids_resting
+from armwright.tasks.lids import LidWatch, lid_closed, lid_opened, lids_resting
 from sim_scenes import at, franka
 from skill_scenes import bench
 
@@ -66,6 +66,7 @@ def test_a_lid_that_lies_askew_is_not_on(lid):
 def test_a_lid_is_off_when_it_lies_beside_the_right_way_up():
     assert lid_opened(seen(shifted(x=0.3, z=LOW_M)), "pot").ok
     assert not lid_opened(seen(shifted(x=0.05, z=0.004, tilt=0.1)), "pot").ok
+    assert not lid_opened(seen(shifted(x=0.9, z=LOW_M - 0.4)), "pot").ok  # It lies on the floor.
     assert not lid_opened(seen(shifted(x=0.3, z=0.2, tilt=np.pi)), "pot").ok
     assert not lid_opened(seen(shifted()), "pot").ok
 
@@ -118,6 +119,47 @@ def test_what_is_to_be_covered_starts_with_its_lid_beside(session_of):
             lid = loose_lids(solved.objects["pot"])[0]
             low = node.parts["lid"].to_pose().transform(lid.vertices_m)[:, 2].min()
             assert low == pytest.approx(0.0, abs=1e-6)
+
+
+class _Still:
+    """A pot that stands, with its lid somewhere at rest."""
+
+    def __init__(self, lid: Pose) -> None:
+        self.lid = lid
+
+    def pose(self, object_id: str, link: str = "") -> Pose:
+        return self.lid if link else Pose()
+
+    def velocity(self, object_id: str, link: str = ""):
+        return np.zeros(3), np.zeros(3)
+
+    def is_held(self, object_id: str) -> bool:
+        return False
+
+    def pad_contacts(self, object_id: str):
+        return {}
+
+
+def test_a_nudged_lid_was_not_taken_off_and_one_that_was_off_is_not_opened():
+    on, aside = shifted(), shifted(x=0.3, z=LOW_M)
+    watch = LidWatch(POT, Pose(), {"lid": on})
+    watch.observe(_Still(shifted(x=0.012)), "pot")
+    assert not watch.was_open(None, 0.0) and not watch.is_open(None)
+    watch.observe(_Still(aside), "pot")
+    assert watch.was_open(None, 0.0) and watch.is_open(None)
+    watch = LidWatch(POT, Pose(), {"lid": aside})
+    watch.observe(_Still(aside), "pot")
+    assert not watch.was_shut and not watch.is_open(None)
+    watch.observe(_Still(on), "pot")
+    assert watch.was_shut and watch.is_shut_again(None)
+
+
+def test_a_lid_that_is_off_is_looked_at_on_the_whole_as_it_was_made():
+    scene = OracleSource(apart())
+    whole = scene.canonical("pot/lid")
+    assert set(whole.link) == {"base", "lid"} and whole.category == "pot"
+    lid = whole.points_m[whole.link == "lid"]
+    assert lid[:, 2].max() > whole.points_m[whole.link == "base"][:, 2].max()
 
 
 @pytest.mark.slow

@@ -39,6 +39,8 @@ def join_runs(
     with claimed(out):
         if not (out / SCHEMA).exists() and (other := held(out)):
             raise UsageError(f"{out} {other}.", hint="Choose another --out.")
+        if (out.parent / REQUEST).exists():
+            raise UsageError(f"{out} belongs to the run in {out.parent}.", hint="Choose another --out.")
         summary = merge_datasets(sources, out, update=update)
     report = verify_dataset(out) if verify else None
     return {

@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -234,7 +234,8 @@ def put_in_place(part: Path, task: ShardTask) -> None:
 def discard(place: Path) -> None:
     """Remove a folder of which nothing is worth keeping; at no moment is it there in part."""
     doomed = Path(tempfile.mkdtemp(dir=place.parent, prefix=f"{_PART}gone-"))
-    place.rename(doomed / place.name)
+    with suppress(FileNotFoundError):  # another worker was faster
+        place.rename(doomed / place.name)
     shutil.rmtree(doomed, ignore_errors=True)
 
 

@@ -220,6 +220,7 @@ def observe(
         if instance is None:
             # Another mask of higher confidence covered it whole: nothing of it was fused.
             ignored.append((d, "hidden"))
+            matches.pop(d, None)
             if d in created:
                 del scene.instances[number], created[d]
             continue

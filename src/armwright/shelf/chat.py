@@ -83,6 +83,7 @@ class ChatReasoner:
 
     def reason(self, graph: SceneGraph, target: Target) -> Reasoning:
         """Return the model's placements, or the built-in reasoner's with a note on what the model did."""
+        self.last_use = None
         allowed = tuple(o for o in target.sizes() if self._orientations is None or o in self._orientations)
         try:
             answer = self._model.ask(

@@ -147,7 +147,7 @@ class Target:
             if as_is == "upright":
                 found["lying"] = (z, y, x)
             else:
-                found["upright"] = (z, min(x, y), max(x, y))
+                found["upright"] = (z, y, x)
         return found
 
 

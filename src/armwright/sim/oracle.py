@@ -163,6 +163,12 @@ class OracleSource:
         """Return labelled points of an object, in its frame."""
         return self._cloud(object_id, _CLOUD_POINTS)
 
+    def canonical(self, object_id: str) -> ObjectCloud:
+        """Return labelled points of a whole object as it was made, lids on their seats, in its frame."""
+        model = self._world.objects[owner_of(object_id)[0]]
+        made = _cloud(model, _CLOUD_POINTS)
+        return ObjectCloud(object_id, model.category, made.points_m, made.normals, made.part, made.link)
+
     def close_up(self, object_id: str, center_m: Array, radius_m: float) -> ObjectCloud:
         """Return dense labelled points of an object around a place in its frame: large things have small handles."""
         model = self.model(object_id)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armwright.affordance.protocol import AffordanceMask, ObjectCloud
+from armwright.assets.parts import owner_of
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
@@ -54,8 +56,7 @@ def find_grasps(
 ) -> GraspTrace:
     """Run Stage 1: mask of the queried region and grasp candidates inside it."""
     started = time.perf_counter()
-    cloud = ctx.scene.cloud(query.object)
-    mask = ctx.affordance.predict(cloud, query)
+    cloud, mask = _asked(ctx, query)
     ctx.add_time("affordance", time.perf_counter() - started)
     started = time.perf_counter()
     pose_world_object = ctx.scene.pose_world(query.object)
@@ -63,6 +64,21 @@ def find_grasps(
     grasps = ctx.grasp_source.sample(request)
     ctx.add_time("sample grasps", time.perf_counter() - started)
     return GraspTrace(query=query, cloud=cloud, mask=mask, grasps=grasps)
+
+
+def _asked(ctx: SkillContext, query: AffordanceQuery) -> tuple[ObjectCloud, AffordanceMask]:
+    """Return an object's cloud and the region in it. What is a lid shows on the whole that it belongs to."""
+    _, link = owner_of(query.object)
+    if not link:
+        cloud = ctx.scene.cloud(query.object)
+        return cloud, ctx.affordance.predict(cloud, query)
+    whole = ctx.scene.canonical(query.object)
+    assert whole.link is not None and whole.part is not None
+    mask, own = ctx.affordance.predict(whole, query), whole.link == link
+    cloud = ObjectCloud(
+        query.object, whole.category, whole.points_m[own], whole.normals[own], whole.part[own], whole.link[own]
+    )
+    return cloud, replace(mask, mask=mask.mask[own], score=mask.score[own])
 
 
 def grasp_request(

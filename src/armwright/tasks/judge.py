@@ -301,6 +301,8 @@ class EpisodeJudge:
         if primitive.name == "close" and not swing.was_open(spot, articulation.WAS_OPEN_SHARE):
             return Verdict(False, name, "it was shut all along")
         if isinstance(swing, LidWatch):
+            if primitive.name == "open" and not swing.was_shut:
+                return Verdict(False, name, "its lid was off all along")
             verdict = lid_opened(evidence, subject) if primitive.name == "open" else lid_closed(evidence, subject)
             return predicates.all_of(verdict, lids_resting(evidence, subject), predicates.released(evidence, subject))
         others = {p.spot for p in self._primitives if p.object == subject and p.name in ("open", "close")} - {
