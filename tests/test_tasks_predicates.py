@@ -83,6 +83,19 @@ def test_upright_refuses_a_mug_on_its_side() -> None:
     assert not judge.upright(scene(mug=tipped), "mug", up).ok
 
 
+def test_a_carrot_may_roll_about_its_axis_but_not_lean_and_a_banana_may_not_roll() -> None:
+    def turned(category: str, axis: int, degrees: float) -> Evidence:
+        quat = np.array([np.cos(np.deg2rad(degrees) / 2), 0.0, 0.0, 0.0])
+        quat[1 + axis] = np.sin(np.deg2rad(degrees) / 2)
+        return scene(it=replace(resting(category, (0, 0, 0)), pose_world=Pose([0, 0, 0.02], quat)))
+
+    up = np.array([0.0, 0.0, 1.0])  # Both lie along x.
+    assert judge.upright(turned("carrot", 0, 35.0), "it", up).ok
+    assert not judge.upright(turned("carrot", 1, 20.0), "it", up).ok
+    assert not judge.upright(turned("banana", 0, 35.0), "it", up).ok
+    assert not judge.upright(turned("can", 1, 180.0), "it", up).ok  # It stands on its head.
+
+
 def bowl_with(category: str, x: float, z: float, on: str) -> Evidence:
     return scene(bowl=resting("bowl", (0, 0, 0)), thing=resting(category, (x, 0, z), on=on))
 

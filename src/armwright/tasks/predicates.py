@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armwright.assets.beneath import room_under
-from armwright.assets.model import SupportSurface
+from armwright.assets.footprint import all_vertices, convex_outline
+from armwright.assets.model import ObjectModel, SupportSurface
 from armwright.core.pose import Array
 from armwright.core.task import RelationName
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -18,6 +19,8 @@ STILL_SPEED_M_S = 0.01
 STILL_SPIN_RAD_S = 0.10
 # Wider than any wobble of a settled object, narrower than the tilt at which a mug or a can starts to fall (~25 deg).
 UPRIGHT_RAD = np.deg2rad(15.0)
+# Round is what is nearly as wide in every direction across its axis, and by so much longer along it.
+ROUND, SLENDER = 0.9, 1.2
 # Compliant contacts let a resting object sink by well under this.
 CONTACT_SLACK_M = 0.01
 LIFTED_M = 0.03
@@ -60,13 +63,35 @@ def released(evidence: Evidence, subject: str) -> Verdict:
 def upright(evidence: Evidence, subject: str, up_before: Array) -> Verdict:
     """The subject stands as it stood before: its axis that pointed up then points up now.
 
+    What is round about an axis, such as a carrot, may have rolled about it: its axis is as steep as it was.
+
     Args:
         evidence: The moment to judge.
         subject: Object id.
         up_before: (3,) the world's up in the subject's frame before the task.
     """
-    tilt = float(np.arccos(np.clip(evidence.objects[subject].pose_world.rotate(up_before)[2], -1.0, 1.0)))
+    seen = evidence.objects[subject]
+    up_now = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
+    axis = round_about(seen.model)
+    if axis is None:
+        tilt = float(np.arccos(np.clip(up_now @ up_before, -1.0, 1.0)))
+    else:
+        tilt = float(abs(np.subtract(*np.arcsin(np.clip([up_now @ axis, up_before @ axis], -1.0, 1.0)))))
     return Verdict(tilt < UPRIGHT_RAD, f"upright({subject})", f"tilted by {np.rad2deg(tilt):.0f} deg")
+
+
+def round_about(model: ObjectModel) -> Array | None:
+    """Return (3,) the axis of an object's frame along which it is longest, if it is round about it, else None."""
+    points = all_vertices(model)
+    size = np.ptp(points, axis=0)
+    longest = int(np.argmax(size))
+    flat = np.delete(points, longest, axis=1)
+    if size[longest] < SLENDER * np.delete(size, longest).max():
+        return None
+    outline = convex_outline(flat)
+    turn = np.linspace(0.0, np.pi, 32, endpoint=False)
+    width = np.ptp(outline @ np.stack([np.cos(turn), np.sin(turn)]), axis=0)
+    return np.eye(3)[longest] if width.min() > ROUND * width.max() else None
 
 
 def lifted(evidence: Evidence, subject: str, low_before_m: float) -> Verdict:
