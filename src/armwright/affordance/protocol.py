@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -89,3 +89,16 @@ class OpenVocabularyModel(AffordanceModel, Protocol):
     """An affordance model that can be asked in words as well."""
 
     def predict_phrases(self, cloud: ObjectCloud, phrases: Sequence[str]) -> tuple[PhraseMask, ...]: ...
+
+
+def part_of(cloud: ObjectCloud, mask: AffordanceMask, own: NDArray[np.bool_]) -> tuple[ObjectCloud, AffordanceMask]:
+    """Return some of a cloud's points, and the answer on them: a region is sought on a whole, and used on a part.
+
+    Args:
+        cloud: (n, 3) points.
+        mask: The answer to a query about them.
+        own: (n,) bool, the points that are kept.
+    """
+    labels = [None if names is None else names[own] for names in (cloud.part, cloud.link)]
+    kept = ObjectCloud(cloud.object_id, cloud.category, cloud.points_m[own], cloud.normals[own], *labels)
+    return kept, replace(mask, mask=mask.mask[own], score=mask.score[own])

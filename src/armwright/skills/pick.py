@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.affordance.protocol import AffordanceMask, ObjectCloud
+from armwright.affordance.protocol import AffordanceMask, ObjectCloud, part_of
 from armwright.assets.parts import owner_of
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
@@ -73,12 +72,8 @@ def _asked(ctx: SkillContext, query: AffordanceQuery) -> tuple[ObjectCloud, Affo
         cloud = ctx.scene.cloud(query.object)
         return cloud, ctx.affordance.predict(cloud, query)
     whole = ctx.scene.canonical(query.object)
-    assert whole.link is not None and whole.part is not None
-    mask, own = ctx.affordance.predict(whole, query), whole.link == link
-    cloud = ObjectCloud(
-        query.object, whole.category, whole.points_m[own], whole.normals[own], whole.part[own], whole.link[own]
-    )
-    return cloud, replace(mask, mask=mask.mask[own], score=mask.score[own])
+    assert whole.link is not None
+    return part_of(whole, ctx.affordance.predict(whole, query), whole.link == link)
 
 
 def grasp_request(

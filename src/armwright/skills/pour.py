@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.affordance.protocol import AffordanceMask, ObjectCloud
+from armwright.affordance.protocol import AffordanceMask, ObjectCloud, part_of
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
@@ -416,11 +416,15 @@ def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: Afford
 
 def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Ways | str:
     """Return the ways to tilt the source over the receiver, or which region is missing."""
-    cloud = ctx.scene.cloud(source.object)
+    # What came off it, such as a kettle's stand, is not where it was; the region shows on the whole as it was made.
+    whole = ctx.scene.canonical(source.object)
+    assert whole.link is not None
+    own = ~np.isin(whole.link, list(ctx.scene.model(source.object).left_behind))
+    cloud, mask = part_of(whole, ctx.affordance.predict(whole, source), own)
     up_object = ctx.scene.pose_world(source.object).inverse().rotate([0.0, 0.0, 1.0])
     if ctx.held is not None and ctx.held.object_id == source.object:
         up_object = ctx.held.stand_pose_world.inverse().rotate([0.0, 0.0, 1.0])
-    lips = lips_of(cloud, ctx.affordance.predict(cloud, source), up_object)
+    lips = lips_of(cloud, mask, up_object)
     if not lips:
         return f"{source.object} has no {source.region!r}"
     other = ctx.scene.cloud(receiver.object)
