@@ -416,8 +416,8 @@ def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: Afford
 
 def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Ways | str:
     """Return the ways to tilt the source over the receiver, or which region is missing."""
-    # What came off it, such as a kettle's stand, is not where it was; the region shows on the whole as it was made.
-    whole = ctx.scene.canonical(source.object)
+    # What came off it, such as a kettle's stand, is not poured from.
+    whole = ctx.scene.cloud(source.object)
     assert whole.link is not None
     own = ~np.isin(whole.link, list(ctx.scene.model(source.object).left_behind))
     cloud, mask = part_of(whole, ctx.affordance.predict(whole, source), own)
