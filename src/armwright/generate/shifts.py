@@ -11,6 +11,7 @@ from armwright.assets.model import ObjectModel
 from armwright.assets.scene import ParsedTask
 from armwright.assets.shifting import shift_goal, swept_shift
 from armwright.core.pose import Array, Pose
+from armwright.skills.pusher import tilted_hands
 
 # A push shorter than the tolerance that it is judged with asks for nothing.
 SHORTEST_SHIFT_M = 0.06
@@ -65,12 +66,8 @@ def strokes(start_m: Array, goal_m: Array, own: Footprint) -> Sequence[Sequence[
     way = goal_m[:2] - own.center_m
     length = max(float(np.linalg.norm(way)), 1e-9)
     u, up = np.array([*(way / length), 0.0]), np.array([0.0, 0.0, 1.0])
-    across = np.cross(up, u)
     found = []
-    for tilt in TILTS_RAD:
-        z = np.cos(tilt) * u - np.sin(tilt) * up
-        for y in (across, -across):
-            rotation = np.stack([np.cross(y, z), y, z], axis=1)
-            stops = (start_m - COMING_IN_M * z, start_m, start_m + length * u)
-            found.append([Pose.from_rotation(rotation, stop).matrix() for stop in stops])
+    for rotation in tilted_hands(u, up, TILTS_RAD):
+        stops = (start_m - COMING_IN_M * rotation[:, 2], start_m, start_m + length * u)
+        found.append([Pose.from_rotation(rotation, stop).matrix() for stop in stops])
     return found

@@ -17,7 +17,7 @@ from armwright.skills.context import SkillContext
 from armwright.skills.held import SLIPPED_M, look_again, slipped_m
 from armwright.skills.hooking import Hooking, ways_to_hook
 from armwright.skills.let_go import Release, plan_release, release_extra, straight
-from armwright.skills.motion import follow_path, move_straight
+from armwright.skills.motion import follow_path, go_to_one, move_straight
 from armwright.skills.place import release
 from armwright.skills.rank import Usable, attach
 from armwright.skills.trace import trace_poses
@@ -74,9 +74,10 @@ def hang(ctx: SkillContext, handle: AffordanceQuery, hook: AffordanceQuery) -> S
         ctx.add_time("plan hang", time.perf_counter() - started)
         if not ways:
             return StageReport(name, False, "no_way", against)
-        moved, way = _go_before(ctx, ways, name)
-        if way is None:
+        moved, chosen = go_to_one(ctx, [way.path_rad[0] for way in ways], name=name)
+        if chosen < 0:
             return moved
+        way = ways[chosen]
         path = _corrected(ctx, hooking, way) if _look_again(ctx) else way.path_rad
         entered = _TURNED if path is None else follow_path(ctx, path, name=name, fine=True)
         if entered.ok or entered.status not in REFUSED:  # else nothing has moved, and another way may do
@@ -190,23 +191,6 @@ def _complete_ways(ctx: SkillContext, hooking: Hooking, carrier: str) -> tuple[l
         if len(good) >= OFFERED:
             break
     return good, against
-
-
-def _go_before(ctx: SkillContext, ways: list[Way], name: str) -> tuple[StageReport, Way | None]:
-    """Go to where one of the ways over a peg begins; return which, or None with the report of what went wrong."""
-    left = list(ways)
-    report = StageReport(name, False, "no_path", "no way is left")
-    while left:
-        plan = ctx.planner.plan(ctx.arm.state().target_rad, np.array([way.path_rad[0] for way in left]))
-        if not plan.ok:
-            return StageReport(name, False, plan.status, plan.detail), None
-        way = left.pop(plan.goal)
-        report = follow_path(ctx, plan.path_rad, name=name)
-        if report.ok:
-            return report, way
-        if report.status != "verify_collision":  # something has moved
-            break
-    return report, None
 
 
 def _look_again(ctx: SkillContext) -> bool:

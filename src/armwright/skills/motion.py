@@ -127,6 +127,32 @@ def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, na
     return _stage(name, ctx.arm.move_linear(end, speed_m_s=ctx.options.speed_m_s))
 
 
+def go_to_one(ctx: SkillContext, goals_rad: Sequence[Array], *, name: str) -> tuple[StageReport, int]:
+    """Plan to whichever of several configurations is reached first, and go there; one that is refused is left out.
+
+    Args:
+        ctx: Arm and planner.
+        goals_rad: (n,) joint configurations.
+        name: What the report is called.
+
+    Returns:
+        The report, and which goal was reached (-1 if none).
+    """
+    left = list(range(len(goals_rad)))
+    report = StageReport(name, False, "no_path", "no way is left")
+    while left:
+        plan = ctx.planner.plan(ctx.arm.state().target_rad, np.array([goals_rad[i] for i in left]))
+        if not plan.ok:
+            return StageReport(name, False, plan.status, plan.detail), -1
+        chosen = left.pop(plan.goal)
+        report = follow_path(ctx, plan.path_rad, name=name)
+        if report.ok:
+            return report, chosen
+        if report.status != "verify_collision":  # something has moved
+            break
+    return report, -1
+
+
 def move_to_any(
     ctx: SkillContext,
     poses_base_tool: Sequence[Pose],

@@ -17,7 +17,7 @@ from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
 from armwright.skills.grip import grip_force
 from armwright.skills.held import SLIPPED_M, look_again, slipped_m
-from armwright.skills.motion import follow_path
+from armwright.skills.motion import follow_path, go_to_one
 from armwright.skills.rank import Usable, attach
 from armwright.skills.trace import trace_poses
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
@@ -274,9 +274,10 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     ctx.add_time("plan pour", time.perf_counter() - started)
     if not tilts:
         return StageReport(name, False, "no_tilt", against)
-    moved, tilt = _go_over(ctx, tilts, name)
-    if tilt is None:
+    moved, chosen = go_to_one(ctx, [tilt.path_rad[0] for tilt in tilts], name=name)
+    if chosen < 0:
         return moved
+    tilt = tilts[chosen]
     rate, guard = ways.rate_rad_s, None
     if portions > 1:
         rate, guard = float(PORTION_RAD_S), _until_poured(ctx, source.object, portions)
@@ -311,23 +312,6 @@ def _verified(ctx: SkillContext, ways: Ways) -> tuple[list[Tilt], str]:
         if len(good) >= OFFERED:
             break
     return good, against
-
-
-def _go_over(ctx: SkillContext, tilts: Sequence[Tilt], name: str) -> tuple[StageReport, Tilt | None]:
-    """Go to where one of the tilting motions begins; return which, or None with the report of what went wrong."""
-    left = list(tilts)
-    report = StageReport(name, False, "no_path", "no way is left")
-    while left:
-        plan = ctx.planner.plan(ctx.arm.state().target_rad, np.array([tilt.path_rad[0] for tilt in left]))
-        if not plan.ok:
-            return StageReport(name, False, plan.status, plan.detail), None
-        tilt = left.pop(plan.goal)
-        report = follow_path(ctx, plan.path_rad, name=name)
-        if report.ok:
-            return report, tilt
-        if report.status != "verify_collision":  # something has moved
-            break
-    return report, None
 
 
 def _tilt(

@@ -80,6 +80,22 @@ def pushers(kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float
     return found
 
 
+def tilted_hands(direction: Array, up: Array, tilts_rad: tuple[float, ...]) -> list[Array]:
+    """Return the (3, 3) orientations of a hand that pushes with both fingers side by side, two rolls for each tilt.
+
+    Args:
+        direction: (3,) unit vector of the push, along the table.
+        up: (3,) unit vector away from the table.
+        tilts_rad: Tilts of the hand's approach from the direction towards the table; a right angle points down.
+    """
+    across = np.cross(up, direction)
+    found = []
+    for tilt in tilts_rad:
+        z = np.cos(tilt) * direction - np.sin(tilt) * up
+        found += [np.stack([np.cross(y, z), y, z], axis=1) for y in (across, -across)]
+    return found
+
+
 def broad_pushers(
     kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float, tilts_rad: tuple[float, ...], top_m: float
 ) -> list[Pusher]:
@@ -96,19 +112,15 @@ def broad_pushers(
         top_m: How far the thing reaches up from where it is touched; the palm must not touch it there.
     """
     center, radius, finger = hand_spheres(kinematics, gap_m)
-    across = np.cross(up, direction)
     found = []
-    for tilt in tilts_rad:
-        z = np.cos(tilt) * direction - np.sin(tilt) * up
-        for y in (across, -across):
-            rotation = np.stack([np.cross(y, z), y, z], axis=1)
-            ahead, above = rotation.T @ direction, rotation.T @ up
-            reach, height = center @ ahead + radius, center @ above
-            front = finger & (reach > np.max(reach[finger]) - FRONT_M)
-            first = int(np.argmin(np.where(front, height, np.inf)))
-            beside = ~finger & (height - radius < height[first] + top_m)
-            if (reach[beside] > np.max(reach[finger]) - LEAD_M).any():
-                continue
-            tip = center[first] + float(np.max(reach[finger]) - center[first] @ ahead) * ahead
-            found.append(Pusher(rotation, tip * np.array([1.0, 0.0, 1.0])))
+    for rotation in tilted_hands(direction, up, tilts_rad):
+        ahead, above = rotation.T @ direction, rotation.T @ up
+        reach, height = center @ ahead + radius, center @ above
+        front = finger & (reach > np.max(reach[finger]) - FRONT_M)
+        first = int(np.argmin(np.where(front, height, np.inf)))
+        beside = ~finger & (height - radius < height[first] + top_m)
+        if (reach[beside] > np.max(reach[finger]) - LEAD_M).any():
+            continue
+        tip = center[first] + float(np.max(reach[finger]) - center[first] @ ahead) * ahead
+        found.append(Pusher(rotation, tip * np.array([1.0, 0.0, 1.0])))
     return found
