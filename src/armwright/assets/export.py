@@ -6,6 +6,7 @@ import numpy as np
 
 from armwright.assets.model import LinkModel
 from armwright.core.errors import UsageError
+from armwright.core.memo import kept_with
 from armwright.core.pose import Array
 
 _COVARIANCE = (np.ones((3, 3)) + np.eye(3)) / 120.0
@@ -18,6 +19,7 @@ def link_volume(link: LinkModel) -> float:
     return float(np.linalg.det(tetrahedra).sum() / 6.0)
 
 
+@kept_with
 def link_inertia(link: LinkModel) -> tuple[Array, Array]:
     """Return centre of mass and inertia at uniform density, by exact integrals over the closed mesh.
 
@@ -25,7 +27,8 @@ def link_inertia(link: LinkModel) -> tuple[Array, Array]:
         link: A link with a closed mesh.
 
     Returns:
-        (3,) centre of mass in the object's frame [m] and the (3, 3) inertia about it, in the object's axes [kg m^2].
+        (3,) centre of mass in the object's frame [m] and the (3, 3) inertia about it, in the object's axes [kg m^2];
+        neither can be written to.
 
     Raises:
         UsageError: The mesh encloses no volume.
@@ -39,4 +42,6 @@ def link_inertia(link: LinkModel) -> tuple[Array, Array]:
     com = np.einsum("i,ijk->k", determinant, tetrahedra) / 24.0 / volume
     covariance = np.einsum("n,nak,ab,nbl->kl", determinant, tetrahedra, _COVARIANCE, tetrahedra)
     covariance = link.mass_kg / volume * (covariance - volume * np.outer(com, com))
-    return com + middle, np.trace(covariance) * np.eye(3) - covariance
+    center, inertia = com + middle, np.trace(covariance) * np.eye(3) - covariance
+    center.flags.writeable = inertia.flags.writeable = False
+    return center, inertia

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
+from armwright.assets.export import link_inertia
 from armwright.assets.model import ObjectModel
 from armwright.assets.parts import loose_lids
 from armwright.core.pose import Array, Pose
@@ -83,7 +83,7 @@ class ObjectEvidence:
     @property
     def center_m(self) -> Array:
         """Middle of the root link's mass, (3,) [m] in the world."""
-        return self.pose_world.transform(_mass_center(self.model))
+        return self.pose_world.transform(link_inertia(self.model.root)[0])
 
     @property
     def up(self) -> Array:
@@ -93,13 +93,6 @@ class ObjectEvidence:
     def _bounds(self) -> tuple[Array, Array]:
         points = self.pose_world.transform(self.model.root.vertices_m)
         return points.min(0), points.max(0)
-
-
-@lru_cache(maxsize=256)
-def _mass_center(model: ObjectModel) -> Array:
-    from armwright.assets.export import link_inertia
-
-    return np.asarray(link_inertia(model.root)[0])
 
 
 @dataclass(frozen=True, eq=False)
