@@ -77,6 +77,10 @@ class StaticEmbedder:
         """Return whether the word is one token: a common word."""
         return word in self._index
 
+    def words(self) -> frozenset[str]:
+        """Return the common words: tokens of two letters and more that are whole words."""
+        return frozenset(token for token in self._index if len(token) > 1 and token.isascii() and token.isalpha())
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, d) unit vectors, a zero row for a text with no known word."""
         out = np.zeros((len(texts), self._rows.shape[1]), np.float32)
