@@ -17,7 +17,8 @@ from armwright.generate.parsing import parse_sentence
 from armwright.generate.session import Session
 from armwright.skills import dispatch
 from armwright.skills.dispatch import perform
-from armwright.skills.pour import HIGHER_M, Opening, _way_back, full_tilt, lips_of, opening_of, ways_to_tilt
+from armwright.skills.lips import Opening, full_tilt, lips_of, opening_of
+from armwright.skills.pour import FURTHER, HIGHER_M, LITTLE_HIGHER_M, TILTS, _tiers, _way_back, ways_to_tilt
 from armwright.tasks.evidence import observe
 from armwright.tasks.pouring import poured
 
@@ -91,15 +92,40 @@ def test_a_rim_has_lips_all_around_and_a_beak_has_one(session):
     assert beak.beak and not any(lip.beak for lip in lips)
 
 
-def test_only_a_wide_receiver_may_be_poured_into_from_higher(session):
+@pytest.mark.parametrize("category", ["kettle", "pitcher"])
+@pytest.mark.parametrize("parts", [("rim", "spout"), ("rim",)])
+def test_a_beak_wins_over_the_rim_that_was_marked_with_or_without_it(session, category, parts):
+    _, cloud, mask = _region(session, category, "Pour Out")
+    ring = replace(mask, mask=np.isin(cloud.part, parts))
+    (beak,) = lips_of(cloud, ring, UP, handle=cloud.part == "handle")
+    (asked,) = lips_of(cloud, mask, UP)
+    assert beak.beak and beak.outward @ [-1.0, 0.0, 0.0] > 0.98
+    assert np.linalg.norm(beak.point_m - asked.point_m) < 0.01
+
+
+@pytest.mark.parametrize("category", ["mug", "pan", "basket", "bucket"])
+def test_neither_handles_nor_corners_are_beaks(session, category):
+    _, cloud, mask = _region(session, category, "Pour Out")
+    handle = cloud.part == "handle"
+    root = handle & (
+        np.linalg.norm(cloud.points_m[:, :2], axis=1)
+        < np.quantile(np.linalg.norm(cloud.points_m[handle][:, :2], axis=1), 0.2)
+    )
+    for marked in (mask.mask, mask.mask | root):
+        assert len(lips_of(cloud, replace(mask, mask=marked), UP, handle=handle & ~marked)) > 6
+
+
+def test_ways_over_the_middle_and_from_higher_come_after_those_that_are_as_low_as_can_be(session):
     _, cloud, mask = _region(session, "mug", "Pour Out")
     lips = lips_of(cloud, mask, UP)
-    for radius_m, heights in ((0.08, 2), (0.04, 1)):
+    for radius_m, rise_m in ((0.08, HIGHER_M), (0.04, LITTLE_HIGHER_M)):
         ways = ways_to_tilt(lips, Opening(np.array([0.5, 0.0, 0.06]), radius_m), UP, cloud.points_m)
-        assert len(ways.poses_world_source) == heights * ways.low
-        low, higher = ways.poses_world_source[: ways.low], ways.poses_world_source[ways.low :]
-        rise = higher[..., :3, 3] - low[: len(higher), :, :3, 3]
-        assert np.allclose(rise, [0.0, 0.0, HIGHER_M])
+        behind, middle, *higher = (ways.poses_world_source[rows] for rows in _tiers(ways))
+        assert behind.shape[1] == TILTS + FURTHER
+        assert np.allclose((middle - behind)[..., 2, 3], 0.0)
+        assert np.linalg.norm((middle - behind)[..., :2, 3], axis=-1) == pytest.approx(0.35 * radius_m)
+        for low, way in zip((behind, middle), higher, strict=True):
+            assert np.allclose(way[..., :3, 3] - low[..., :3, 3], [0.0, 0.0, rise_m])
 
 
 def test_a_source_turns_back_from_where_it_stopped():

@@ -152,7 +152,10 @@ class OracleSource:
         return self._world.truth.mass_kg(owner, link=link or None)
 
     def fill_share(self, object_id: str) -> float:
-        """Return the share of what a vessel held at the start that it still holds; 0 for one that was empty."""
+        """Return the share of what a vessel held at the start that it still holds; 0 for one that was empty.
+
+        Truth that no camera sees: beads are counted where the simulator has them.
+        """
         beads = self._world.truth.contents(object_id)
         if len(beads) == 0:
             return 0.0

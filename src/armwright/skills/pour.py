@@ -10,33 +10,28 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armwright.affordance.protocol import AffordanceMask, ObjectCloud, part_of
+from armwright.affordance.protocol import part_of
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import SkillContext
 from armwright.skills.grip import grip_force
 from armwright.skills.held import SLIPPED_M, look_again, slipped_m
+from armwright.skills.lips import Lip, Opening, full_tilt, lips_of, opening_of
 from armwright.skills.motion import follow_path, go_to_one
 from armwright.skills.rank import Usable, attach
 from armwright.skills.trace import trace_poses
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
 
-# The wall must slope outwards by this in the end: grains slide down a smooth wall at half of it.
-DRAIN_SLOPE_RAD = np.deg2rad(32.0)
-# In the corner between the two walls of a beak they slide down less easily.
-BEAK_SLOPE_RAD = np.deg2rad(8.0)
-# A wall's slope is known to lie in this range, whatever a cloud makes of handles and shoulders.
-WALL_SLOPE_RAD = (np.deg2rad(60.0), np.deg2rad(95.0))
 TILTS = 12
+# How much farther it is turned where something stays in it after the full tilt, and in how many steps.
+FURTHER, FURTHER_RAD = 4, np.deg2rad(8.0)
 # Index of the tilts from which on the lip is as low as it gets.
 LOW = 4
 # Indices of tilts at which a source that no grip bears is looked at again: on the way down, and before anything flows.
 LOOKS = (2, 4, 6, 8)
 # A stream no wider than this share of the opening's diameter goes in.
 STREAM_SHARE = 0.6
-# Height of the rim, below its lowest point when it is tilted, over which contents come out at once.
-STREAM_DEPTH_M = 0.006
 # The lip's height over the receiver's rim: room for what heaps up, too little to splash out.
 LIP_HEIGHT_M = 0.025
 # Over an opening of this radius the source turns no faster than this, over a wider one in proportion: what comes all
@@ -48,21 +43,23 @@ PORTION_RAD_S = np.deg2rad(10.0)
 # Of what is poured in several portions this share less than its portion has left when the source turns back: more
 # follows until it is upright.
 FOLLOWS_SHARE = 0.5
-# Where the hand would touch a wide receiver, such as one that holds the source from above, the lip goes so much higher.
-HIGHER_M = 0.07
+# Where the hand would touch the receiver, such as one that holds the source from above, the lip goes so much higher:
+# into a wide one, and into one that what falls from high up may miss.
+HIGHER_M, LITTLE_HIGHER_M = 0.07, 0.025
 WIDE_M = 0.055
 # Free height under the lowest point of the source on the way.
 CLEARANCE_M = 0.012
 # What leaves the lip flies a little on: the lip stays this share of the opening's radius behind its middle.
 BEHIND_SHARE = 0.35
 HEADINGS = 16
-LIP_DIRECTIONS = 12
-# A region that is seen in this share of all directions around the axis runs all the way around.
-RING_SHARE = 0.7
-DRAIN_S = 1.0
+# Nothing more comes once the source has held as much for so long; the wait ends in any case.
+STILL_S, DRAIN_S, LOOK_S = 0.6, 4.0, 0.1
+# A source that holds no more than this share of what it held is empty.
+EMPTY_SHARE = 0.04
 # The upright source is so much higher than while it flows: what sags in the hand does not come to rest on the receiver.
 RISE_M = 0.05
-# Tilts traced before the search is given up, and tilts offered to the planner.
+# Branches of the arm sought per way; tilts traced before the search is given up, and tilts offered to the planner.
+BRANCHES = 4
 TRACES = 48
 OFFERED = 4
 # Tilts shown to the verifier before the search is given up.
@@ -70,35 +67,20 @@ VERIFIED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Opening:
-    """Where the receiver takes in: the middle of its rim in the world [m] and the rim's inner radius [m]."""
-
-    center_world_m: Array
-    radius_m: float
-
-
-@dataclass(frozen=True, eq=False)
-class Lip:
-    """A place that the source can pour over: a point and the horizontal way out, in the source's frame.
-
-    ``width_m`` is how wide the contents come over it; ``beak`` says that two walls meet there.
-    """
-
-    point_m: Array
-    outward: Array
-    width_m: float = 0.0
-    beak: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class Ways:
-    """Alternative pouring motions of a source: poses (w, t, 4, 4) in the world, from upright to full tilt; how fast."""
+    """Alternative pouring motions of a source.
+
+    Attributes:
+        poses_world_source: (w, `TILTS` + `FURTHER`, 4, 4) in the world, from upright over full tilt to beyond it.
+        tilt_rad: The full tilt.
+        rate_rad_s: How fast it may turn.
+        tier: (w,) which are tried first: those of a higher tier where none of the lower ones is free.
+    """
 
     poses_world_source: Array
     tilt_rad: float
     rate_rad_s: float
-    low: int
-    """The first so many are as low as can be; the others are tried where none of them is free."""
+    tier: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,107 +92,11 @@ class Tilt:
     pose_tool_source: Pose
 
 
-def opening_of(cloud: ObjectCloud, mask: AffordanceMask, pose_world_object: Pose) -> Opening | None:
-    """Find the receiver's opening from the region that takes in ("Pour In").
-
-    Args:
-        cloud: Points of the receiver in its frame.
-        mask: The queried region on it.
-        pose_world_object: Where the receiver stands.
-
-    Returns:
-        The opening, or None where the mask is empty.
-    """
-    points = pose_world_object.transform(cloud.points_m[mask.mask])
-    if len(points) < 8:
-        return None
-    rim_m = float(np.quantile(points[:, 2], 0.98))
-    near = points[points[:, 2] > rim_m - 0.01]
-    low, high = near[:, :2].min(0), near[:, :2].max(0)
-    center = 0.5 * (low + high)
-    return Opening(np.array([*center, rim_m]), float(np.median(np.linalg.norm(near[:, :2] - center, axis=1))))
-
-
-def lips_of(cloud: ObjectCloud, mask: AffordanceMask, up_object: Array) -> list[Lip]:
-    """Find where a source can be poured from: one lip for a spout, many around a rim.
-
-    Args:
-        cloud: Points of the source in its frame.
-        mask: The queried region on it ("Pour Out").
-        up_object: (3,) the world's up in the source's frame while it stands.
-    """
-    region = cloud.points_m[mask.mask]
-    if len(region) < 8:
-        return []
-    x, y = _across(up_object)
-    middle = 0.5 * (region.min(0) + region.max(0))
-    flat = np.stack([(region - middle) @ x, (region - middle) @ y], axis=1)
-    # The median point of the whole surface lies within a vessel whatever sticks out of it.
-    body = np.median(cloud.points_m, axis=0)
-    turn = np.arctan2((region - body) @ y, (region - body) @ x)
-    bins = np.floor((turn + np.pi) / (2 * np.pi) * LIP_DIRECTIONS).astype(int) % LIP_DIRECTIONS
-    if len(np.unique(bins)) < RING_SHARE * LIP_DIRECTIONS:
-        return [_spout(region, cloud.points_m, x, y, up_object)]
-    lips = []
-    height = region @ up_object
-    for k in range(LIP_DIRECTIONS):
-        angle = 2 * np.pi * k / LIP_DIRECTIONS
-        along = flat @ np.array([np.cos(angle), np.sin(angle)])
-        across = np.abs(flat @ np.array([-np.sin(angle), np.cos(angle)]))
-        side = (along > 0) & (across < 0.3 * along + 0.002)
-        if not side.any():
-            continue
-        top = side & (height > height[side].max() - 0.003)
-        outward = np.cos(angle) * x + np.sin(angle) * y
-        reach = float(np.quantile(along[top], 0.8))
-        point = middle + reach * outward
-        point = point + (float(height[side].max()) - float(point @ up_object)) * up_object
-        upper = height > height[side].max() - 0.006
-        spread = flat[upper & (along > along[upper].max() - STREAM_DEPTH_M)]
-        lips.append(Lip(point, outward, float(np.ptp(spread @ np.array([-np.sin(angle), np.cos(angle)])))))
-    return lips
-
-
-def _spout(region: Array, points: Array, x: Array, y: Array, up: Array) -> Lip:
-    """The far upper end of a region that lies on one side of the object."""
-    offset = np.median(region, axis=0) - np.median(points, axis=0)
-    outward = (offset @ x) * x + (offset @ y) * y
-    outward = outward / max(float(np.linalg.norm(outward)), 1e-9)
-    along = region @ outward
-    tip = region[along > np.quantile(along, 0.9)]
-    return Lip(tip[np.argmax(tip @ up)], outward, beak=True)
-
-
-def full_tilt(points_m: Array, lip: Lip, up_object: Array) -> float:
-    """Return the tilt [rad] at which everything slides out: the wall's slope and the angle of a smooth slide.
-
-    The slope is taken beside the lip, on the side that sticks out less: handles and spouts stick out more.
-
-    Args:
-        points_m: (n, 3) points of the source in its frame.
-        lip: Where it is poured over.
-        up_object: (3,) the world's up in the source's frame while it stands.
-    """
-    across = np.cross(up_object, lip.outward)
-    height, reach = points_m @ up_object, (points_m - lip.point_m) @ across
-    top = float(lip.point_m @ up_object)
-    low = float(height.min()) + 0.25 * (top - float(height.min()))
-    slopes = []
-    for sign in (1.0, -1.0):
-        upper = np.abs(height - top) < 0.15 * (top - low)
-        lower = np.abs(height - low) < 0.15 * (top - low)
-        if upper.any() and lower.any():
-            widens = float((sign * reach[upper]).max() - (sign * reach[lower]).max())
-            slopes.append((float((sign * reach[upper]).max()), float(np.arctan2(top - low, widens))))
-    slope = min(slopes)[1] if slopes else np.pi / 2
-    drain = DRAIN_SLOPE_RAD + (BEAK_SLOPE_RAD if lip.beak else 0.0)
-    return float(np.clip(slope, *WALL_SLOPE_RAD)) + float(drain)
-
-
 def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points_m: Array) -> Ways:
     """Return the source's poses in the world while it is tilted about its lip, for every lip and heading.
 
-    The lip stays over the opening; it is as low as the source's lowest point allows.
+    The lip stays over the opening; it is as low as the source's lowest point allows. Where that is not free, the lip is
+    brought over the very middle, and then higher.
 
     Args:
         lips: Where it can be poured from; those whose stream is narrow enough for the opening are used, if any is.
@@ -225,9 +111,10 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
     toward = np.stack([np.cos(headings), np.sin(headings), np.zeros(HEADINGS)], axis=1)
     frames = np.stack([toward, np.cross(up, toward), np.tile(up, (HEADINGS, 1))], axis=2)
     tilt = max(full_tilt(points_m, lip, up_object) for lip in lips)
-    turns = np.stack([_about_y(angle) for angle in np.linspace(0.0, tilt, TILTS)])
-    risen = np.clip(1.0 - np.arange(TILTS) / LOW, 0.0, 1.0)
-    found = np.tile(np.eye(4), (len(lips), HEADINGS, TILTS, 1, 1))
+    angles = np.concatenate([np.linspace(0.0, tilt, TILTS), tilt + FURTHER_RAD * np.arange(1, FURTHER + 1)])
+    turns = np.stack([_about_y(angle) for angle in angles])
+    risen = np.clip(1.0 - np.arange(len(angles)) / LOW, 0.0, 1.0)
+    found = np.tile(np.eye(4), (len(lips), HEADINGS, len(angles), 1, 1))
     for k, lip in enumerate(lips):
         source = np.stack([lip.outward, np.cross(up_object, lip.outward), up_object], axis=1)
         # In the frame of the heading the tilt is a turn about y, and the lowest point does not depend on the heading.
@@ -239,13 +126,16 @@ def ways_to_tilt(lips: Sequence[Lip], opening: Opening, up_object: Array, points
         found[k, :, :, :3, :3] = rotation
         found[k, :, :, :3, 3] = lip_world - rotation @ lip.point_m
     rate = float(TILT_RAD_S) * max(1.0, opening.radius_m / NARROW_M)
-    poses = found.reshape(-1, TILTS, 4, 4)
-    low = len(poses)
-    if opening.radius_m > WIDE_M:
-        higher = poses.copy()
-        higher[:, :, 2, 3] += HIGHER_M
-        poses = np.concatenate([poses, higher])
-    return Ways(poses, tilt, rate, low)
+    tiers = [found]
+    onward = found.copy()
+    onward[..., :3, 3] += BEHIND_SHARE * opening.radius_m * toward[None, :, None]
+    tiers.append(onward)
+    for way in (found, onward):
+        higher = way.copy()
+        higher[..., 2, 3] += HIGHER_M if opening.radius_m > WIDE_M else LITTLE_HIGHER_M
+        tiers.append(higher)
+    poses = np.stack(tiers).reshape(-1, len(angles), 4, 4)
+    return Ways(poses, tilt, rate, np.repeat(np.arange(len(tiers)), len(lips) * HEADINGS))
 
 
 def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, *, portions: int = 1) -> StageReport:
@@ -285,7 +175,7 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     if not tilted.ok:
         return StageReport(name, False, tilted.status, tilted.detail)
     if tilted.status != "guard":
-        ctx.clock.sleep(DRAIN_S)
+        path = _drain(ctx, ways, tilt, path, name=name)
     back = follow_path(ctx, _way_back(path, ctx.arm.state().target_rad), name=name, fine=True)
     if back.status == "verify_collision":  # it has sagged since; nothing has moved
         raised = _raised_way_back(ctx, ways, tilt)
@@ -303,15 +193,22 @@ def _verified(ctx: SkillContext, ways: Ways) -> tuple[list[Tilt], str]:
     assert held is not None
     good: list[Tilt] = []
     against = "no way of tilting it over the receiver can be reached"
-    for tilt in _tilts(ctx, ways, held.pose_tool_object, wanted=VERIFIED):
-        seen = verify(ctx, tilt.path_rad, step_rad=STRAIGHT_STEP_RAD)
-        if seen.ok:
-            good.append(tilt)
-        else:
-            against = f"while it is tilted {seen.detail}"
-        if len(good) >= OFFERED:
+    for rows in _tiers(ways):
+        for tilt in _tilts(ctx, ways, rows, held.pose_tool_object, wanted=VERIFIED):
+            seen = verify(ctx, tilt.path_rad, step_rad=STRAIGHT_STEP_RAD)
+            if seen.ok:
+                good.append(tilt)
+            else:
+                against = f"while it is tilted {seen.detail}"
+            if len(good) >= OFFERED:
+                break
+        if good:
             break
     return good, against
+
+
+def _tiers(ways: Ways) -> list[NDArray[np.int64]]:
+    return [np.flatnonzero(ways.tier == tier) for tier in np.unique(ways.tier)]
 
 
 def _tilt(
@@ -322,7 +219,7 @@ def _tilt(
     Returns:
         The report, and the way points (w, n) that were followed.
     """
-    poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index]
+    poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index, :TILTS]
     done = [ctx.arm.state().target_rad[None]]
     report = StageReport(name, True, "done")
     held = ctx.held
@@ -338,6 +235,42 @@ def _tilt(
         if not report.ok or report.status == "guard" or last == len(poses) - 1:
             break
     return report, np.concatenate(done)
+
+
+def _drain(ctx: SkillContext, ways: Ways, tilt: Tilt, path_rad: Array, *, name: str) -> Array:
+    """Wait until nothing more comes; turn on, in steps, while something stays and the arm can.
+
+    Returns:
+        The way points (w, n) that were followed, with those before.
+    """
+    held = ctx.held
+    assert held is not None
+    poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index, TILTS:]
+    for pose in poses:
+        if _wait(ctx, held.object_id) <= EMPTY_SHARE:
+            return path_rad
+        look_again(ctx)
+        part = _part(ctx, [pose], before=tilt.pose_tool_source)
+        if part is None:
+            return path_rad
+        turned = follow_path(ctx, part, name=name, fine=True, at_least_s=FURTHER_RAD / ways.rate_rad_s)
+        if not turned.ok:
+            return path_rad
+        path_rad = np.concatenate([path_rad, part[1:]])
+    _wait(ctx, held.object_id)
+    return path_rad
+
+
+def _wait(ctx: SkillContext, object_id: str) -> float:
+    """Wait until what is in a vessel has stopped becoming less; return the share that is left of what it held."""
+    least, since_s, waited_s = ctx.scene.fill_share(object_id), 0.0, 0.0
+    while since_s < STILL_S and waited_s < DRAIN_S:
+        ctx.clock.sleep(LOOK_S)
+        waited_s += LOOK_S
+        left = ctx.scene.fill_share(object_id)
+        since_s = since_s + LOOK_S if left >= least else 0.0
+        least = min(least, left)
+    return least
 
 
 def _part(ctx: SkillContext, poses_base_source: list[Array], *, before: Pose) -> Array | None:
@@ -391,24 +324,26 @@ def usable_for_pour(ctx: SkillContext, source: AffordanceQuery, receiver: Afford
     def usable(pose_tool_object: Pose) -> bool:
         ctx.planner.set_world(spec)
         attach(ctx, source.object, pose_tool_object)
-        found = next(_tilts(ctx, ways, pose_tool_object, wanted=1), None)
+        found = any(next(_tilts(ctx, ways, rows, pose_tool_object, wanted=1), None) for rows in _tiers(ways))
         ctx.planner.detach()
-        return found is not None
+        return found
 
     return usable
 
 
 def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery) -> Ways | str:
     """Return the ways to tilt the source over the receiver, or which region is missing."""
-    # What came off it, such as a kettle's stand, is not poured from.
-    whole = ctx.scene.cloud(source.object)
+    # The region is sought on the whole as it was made; what came off it since, such as a stand, is not poured from.
+    whole, model = ctx.scene.canonical(source.object), ctx.scene.model(source.object)
     assert whole.link is not None
-    own = ~np.isin(whole.link, list(ctx.scene.model(source.object).left_behind))
+    own = np.isin(whole.link, [link.name for link in model.links if link.name not in model.left_behind])
     cloud, mask = part_of(whole, ctx.affordance.predict(whole, source), own)
     up_object = ctx.scene.pose_world(source.object).inverse().rotate([0.0, 0.0, 1.0])
     if ctx.held is not None and ctx.held.object_id == source.object:
         up_object = ctx.held.stand_pose_world.inverse().rotate([0.0, 0.0, 1.0])
-    lips = lips_of(cloud, mask, up_object)
+    grip = AffordanceQuery(object=source.object, region="Graspable Handle", role="grasp")
+    handle = ctx.affordance.predict(whole, grip).mask[own]
+    lips = lips_of(cloud, mask, up_object, handle=handle)
     if not lips:
         return f"{source.object} has no {source.region!r}"
     other = ctx.scene.cloud(receiver.object)
@@ -418,50 +353,31 @@ def _seen(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery)
     return ways_to_tilt(lips, opening, up_object, cloud.points_m[:: max(1, len(cloud.points_m) // 512)])
 
 
-def _tilts(ctx: SkillContext, ways: Ways, pose_tool_object: Pose, *, wanted: int) -> Iterator[Tilt]:
-    """Yield free tilting motions, low ones, else higher ones, and those near the arm's configuration first."""
-    found = 0
-    for rows in (np.arange(ways.low), np.arange(ways.low, len(ways.poses_world_source))):
-        if found == 0 and len(rows):
-            for tilt in _tilts_of(ctx, ways, rows, pose_tool_object, wanted=wanted):
-                found += 1
-                yield tilt
-
-
-def _tilts_of(
+def _tilts(
     ctx: SkillContext, ways: Ways, rows: NDArray[np.int64], pose_tool_object: Pose, *, wanted: int
 ) -> Iterator[Tilt]:
+    """Yield free tilting motions among some of the ways, those near the arm's configuration first.
+
+    The full tilt is the hard end: the arm's branches are sought there, and followed back to upright.
+    """
     base = ctx.pose_base(Pose()).matrix()
-    poses = base @ ways.poses_world_source[rows] @ pose_tool_object.inverse().matrix()
+    poses = base @ ways.poses_world_source[rows, :TILTS] @ pose_tool_object.inverse().matrix()
     start = ctx.arm.state().target_rad
-    # The full tilt is the hard end: what cannot be reached and free there is not begun.
-    tilted = ctx.planner.ik(poses[:, -1], seeds=start[None], n_seeds=8, max_solutions=2)
-    upright = ctx.planner.ik(poses[:, 0], seeds=start[None], n_seeds=8, max_solutions=4)
+    tilted = ctx.planner.ik(poses[:, -1], seeds=start[None], n_seeds=16, max_solutions=BRANCHES)
     ends = np.array([(i, k) for i, n in enumerate(tilted.count) for k in range(int(n))], int).reshape(-1, 2)
     if len(ends) == 0:
         return
-    able = set(ends[ctx.planner.check(tilted.q_rad[ends[:, 0], ends[:, 1]]), 0].tolist())
-    begins = np.array([(i, k) for i in sorted(able) for k in range(int(upright.count[i]))], int).reshape(-1, 2)
-    if len(begins) == 0:
-        return
-    first = upright.q_rad[begins[:, 0], begins[:, 1]]
-    free = ctx.planner.check(first)
-    order = np.argsort(np.linalg.norm(first - start, axis=1) + 1e3 * ~free, kind="stable")[: int(free.sum())]
+    last = tilted.q_rad[ends[:, 0], ends[:, 1]]
+    free = ctx.planner.check(last)
+    order = np.argsort(np.linalg.norm(last - start, axis=1) + 1e3 * ~free, kind="stable")[: int(free.sum())]
     found = 0
-    for row in order[:TRACES]:
-        path = trace_poses(ctx.planner, first[row], list(poses[begins[row, 0], 1:]))
+    for end in order[:TRACES]:
+        path = trace_poses(ctx.planner, last[end], list(poses[ends[end, 0], -2::-1]))
         if path is not None:
-            yield Tilt(int(rows[begins[row, 0]]), path, pose_tool_object)
+            yield Tilt(int(rows[ends[end, 0]]), path[::-1], pose_tool_object)
             found += 1
             if found >= wanted:
                 return
-
-
-def _across(up: Array) -> tuple[Array, Array]:
-    helper = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    x = helper - (helper @ up) * up
-    x /= np.linalg.norm(x)
-    return x, np.cross(up, x)
 
 
 def _about_y(angle_rad: float) -> Array:
