@@ -210,6 +210,10 @@ def test_a_finger_goes_first_when_the_hand_pushes(session_of, robot):
         assert reach[finger].max() == pytest.approx(0.0, abs=1e-6) and (reach[~finger] < 0).all()
     broad = broad_pushers(kinematics, push, UP, gap_m=0.03, tilts_rad=(0.9, 1.2), top_m=0.1)
     assert broad and all(abs(one.rotation[:, 1] @ push) < 1e-9 for one in broad)
+    beside = broad_pushers(kinematics, push, UP, gap_m=0.03, tilts_rad=(0.9, 1.2), top_m=0.1, sides_rad=(0.5, -0.9))
+    assert beside and all(abs(one.rotation[:, 1] @ push) < 1e-9 for one in beside)
+    leaning = {round(float(one.rotation[:, 2] @ np.cross(UP, push)), 2) for one in beside}
+    assert min(leaning) < -0.3 and max(leaning) > 0.3
 
 
 @pytest.mark.parametrize(("spot", "fits"), [("top", True), ("bottom", False)])

@@ -13,7 +13,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery, SpotName
 from armwright.skills.context import GraspTrace, SkillContext
 from armwright.skills.leaves import Leaf, in_order, leaves_of, world_with_target
-from armwright.skills.motion import back_away, follow_path
+from armwright.skills.motion import follow_path, retreat
 from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, grasp_request
 from armwright.skills.rank import evaluate, known_opening, reached_in_order
 from armwright.skills.swing import arc_path, can_leave, carry, follow_arc
@@ -201,4 +201,4 @@ def leave(ctx: SkillContext, leaf: Leaf) -> None:
     ctx.planner.set_opening(known_opening(opening, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(world_with_target(ctx, leaf))
     approach = state.pose_base_tool.rotation[:, 2]
-    back_away(ctx, ctx.options.retreat_m, direction_base=-approach, name="retreat")
+    retreat(ctx, ctx.options.retreat_m, direction_base=-approach, released=leaf.object_id)

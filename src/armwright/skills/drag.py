@@ -12,7 +12,7 @@ from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
 from armwright.skills.context import GraspTrace, SkillContext
 from armwright.skills.grip import grip_force
-from armwright.skills.motion import back_away, follow_path
+from armwright.skills.motion import follow_path, retreat
 from armwright.skills.pick import APPROACH_GUARD_N, REFUSED, find_grasps
 from armwright.skills.push import EXTRA_M, JAM_N, JAM_S, NEAR_M, outline_of, push, slides
 from armwright.skills.rank import WHOLLY_ON_REGION, evaluate, known_opening, tool_pose
@@ -135,4 +135,4 @@ def _let_go(ctx: SkillContext, object_id: str) -> None:
     ctx.arm.grip(width_m=opening)
     ctx.planner.set_opening(known_opening(opening, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(ctx.scene.world_spec(targets=(object_id,)))
-    back_away(ctx, ctx.options.retreat_m, direction_base=-state.pose_base_tool.rotation[:, 2], name="retreat")
+    retreat(ctx, ctx.options.retreat_m, direction_base=-state.pose_base_tool.rotation[:, 2], released=object_id)

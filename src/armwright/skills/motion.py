@@ -15,6 +15,7 @@ from armwright.planning.timing import time_path
 from armwright.planning.types import TimedReport
 from armwright.skills.carry import speed_share
 from armwright.skills.context import SkillContext
+from armwright.skills.escape import escape
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # A heavy object pulls the tool down by up to this; more means that something is in the way.
@@ -112,19 +113,39 @@ def back_away(ctx: SkillContext, distance_m: float, *, direction_base: Array, na
     state = ctx.arm.state()
     pose = state.pose_base_tool
     goal = Pose(pose.position_m + distance_m * direction_base, pose.quat_wxyz)
-    line = ctx.planner.linear(state.target_rad, goal.matrix(), check=True, without_targets=True)
-    if len(line.path_rad) < 2:
+
+    def end(path_rad: Array) -> Pose:
+        reached = ctx.planner.fk(path_rad[-1:])[0, :3, 3]
+        gone = float(np.linalg.norm(reached - pose.position_m))
+        return Pose(pose.position_m + gone * direction_base, pose.quat_wxyz)
+
+    path = ctx.planner.linear(state.target_rad, goal.matrix(), check=True, without_targets=True).path_rad
+    seen = verify(ctx, path, touchable=_meant(ctx), step_rad=STRAIGHT_STEP_RAD)
+    if len(path) < 2 or (not seen.ok and seen.index == 0):
+        reach = ctx.planner.linear(state.target_rad, goal.matrix(), check=False).path_rad
         guard = Guard(contact_n=FEEL_N)
-        return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
-    seen = verify(ctx, line.path_rad, touchable=_meant(ctx), step_rad=STRAIGHT_STEP_RAD)
-    if not seen.ok and seen.index == 0:
-        guard = Guard(contact_n=FEEL_N)
-        return _stage(name, ctx.arm.move_linear(goal, guard, speed_m_s=ctx.options.fine_speed_m_s))
-    last = round(clear_share(line.path_rad, seen) * (len(line.path_rad) - 1))
-    reached = ctx.planner.fk(line.path_rad[last : last + 1])[0, :3, 3]
-    gone = float(np.linalg.norm(reached - pose.position_m))
-    end = Pose(pose.position_m + gone * direction_base, pose.quat_wxyz)
-    return _stage(name, ctx.arm.move_linear(end, speed_m_s=ctx.options.speed_m_s))
+        return _stage(name, ctx.arm.move_linear(end(reach), guard, speed_m_s=ctx.options.fine_speed_m_s))
+    last = round(clear_share(path, seen) * (len(path) - 1))
+    return _stage(name, ctx.arm.move_linear(end(path[: last + 1]), speed_m_s=ctx.options.speed_m_s))
+
+
+def retreat(
+    ctx: SkillContext, distance_m: float, *, direction_base: Array, released: str, name: str = "retreat"
+) -> StageReport:
+    """Back away from what was let go, and on until a motion can be planned from there, with it in the way as well.
+
+    Args:
+        ctx: Arm and planner; the planner's world is that of `back_away`, and everything that stands there afterwards.
+        distance_m: How far.
+        direction_base: Unit vector (3,).
+        released: The object.
+        name: What the report is called.
+    """
+    gone = back_away(ctx, distance_m, direction_base=direction_base, name=name)
+    ctx.planner.detach()
+    ctx.planner.set_world(ctx.scene.world_spec())
+    out = escape(ctx, touchable=(released,))
+    return gone if out.ok else StageReport(name, False, out.status, out.detail)
 
 
 def go_to_one(ctx: SkillContext, goals_rad: Sequence[Array], *, name: str) -> tuple[StageReport, int]:
@@ -138,6 +159,9 @@ def go_to_one(ctx: SkillContext, goals_rad: Sequence[Array], *, name: str) -> tu
     Returns:
         The report, and which goal was reached (-1 if none).
     """
+    out = escape(ctx)
+    if not out.ok:
+        return StageReport(name, False, out.status, out.detail), -1
     left = list(range(len(goals_rad)))
     report = StageReport(name, False, "no_path", "no way is left")
     while left:
@@ -172,6 +196,9 @@ def move_to_any(
     Returns:
         The report, and which pose was reached (-1 if none).
     """
+    out = escape(ctx)
+    if not out.ok:
+        return StageReport(name, False, out.status, out.detail), -1
     started = time.perf_counter()
     matrices = np.stack([pose.matrix() for pose in poses_base_tool])
     start = ctx.arm.state().target_rad

@@ -18,10 +18,11 @@ from armwright.grasping.clearance import table_plane
 from armwright.grasping.options import SHORT_SWEEP_M
 from armwright.grasping.request import GraspRequest
 from armwright.skills.context import GraspTrace, Held, SkillContext
+from armwright.skills.escape import escape
 from armwright.skills.grip import grip_force
 from armwright.skills.held import lost
 from armwright.skills.let_go import straight
-from armwright.skills.motion import back_away, follow_path, move_straight
+from armwright.skills.motion import back_away, follow_path, move_straight, retreat
 from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify, verify_lift
 
@@ -175,9 +176,12 @@ def _try_grasps(
         The report of the grasp that worked, or None; ``tried`` grows by one line per failure.
     """
     blocked: set[int] = set()
+    gaps_m = {candidate.opening_m for candidate in trace.grasps.candidates}
     while trace.grasps.candidates and len(tried) < ctx.options.max_attempts:
         stand = ctx.scene.pose_world(trace.query.object)
         trace.evaluation = evaluate(ctx, trace, stand, pregrasp_m=pregrasp_m)
+        if "start_collision" in trace.evaluation.status and escape(ctx, gaps_m=gaps_m).ok:
+            trace.evaluation = evaluate(ctx, trace, stand, pregrasp_m=pregrasp_m)
         grasp = best_grasp(ctx, trace, usable, blocked=blocked)
         if grasp is None:
             return None
@@ -188,7 +192,7 @@ def _try_grasps(
             return report
         tried.append(f"{report.status}: {report.detail}")
         if report.status not in REFUSED:  # nothing has moved then
-            _back_off(ctx, lifted=report.name == "lift")
+            _back_off(ctx, trace.query.object, lifted=report.name == "lift")
     return None
 
 
@@ -282,7 +286,7 @@ def _short_lift_m(ctx: SkillContext, rise_rad: Array) -> float:
     return float(np.clip(gone, least, most))
 
 
-def _back_off(ctx: SkillContext, *, lifted: bool) -> None:
+def _back_off(ctx: SkillContext, object_id: str, *, lifted: bool) -> None:
     """Let go, near the ground, and leave along the approach as far as that is free."""
     ctx.planner.detach()
     ctx.held = None
@@ -293,7 +297,7 @@ def _back_off(ctx: SkillContext, *, lifted: bool) -> None:
     ctx.arm.grip(width_m=widest)
     ctx.planner.set_opening(widest)
     approach = ctx.arm.state().pose_base_tool.rotation[:, 2]
-    back_away(ctx, ctx.options.retreat_m, direction_base=-approach, name="back off")
+    retreat(ctx, ctx.options.retreat_m, direction_base=-approach, released=object_id, name="back off")
 
 
 def obstacles_near(ctx: SkillContext, object_id: str, pose_world_object: Pose) -> list[Array]:

@@ -15,7 +15,7 @@ from armwright.core.task import TABLE, RelationName
 from armwright.skills.context import Held, SkillContext
 from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
-from armwright.skills.motion import back_away, move_straight, move_to_any
+from armwright.skills.motion import move_straight, move_to_any, retreat
 from armwright.skills.rank import Usable, attach, known_opening, tool_pose
 from armwright.skills.settled import settled_inside
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
@@ -42,6 +42,8 @@ SPARE = 3
 SHORT_DESCENT_M = 0.006
 # What is tried last of a way down that ends where the arm's reach does: it hovers a little beside where it was planned.
 SHORTER = 0.85
+# Not even this far down is no descent.
+SHALLOW_M = 0.001
 # From this near to its resting pose a thing is let go, not dropped.
 RESTS_M = 0.001
 # Rows of the way down, and how far beyond the resting pose it goes at least: the held pose is known this well.
@@ -306,7 +308,7 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         return StageReport(name, False, moved.status, moved.detail)
     if lost(ctx):
         return StageReport(name, False, "dropped", "it was lost on the way")
-    deep_m = max(way.depth_m(chosen), 1e-3)
+    deep_m = max(way.depth_m(chosen), SHALLOW_M)
     for depth_m in (deep_m, min(deep_m, ctx.options.place_gap_m + SHORT_DESCENT_M), SHORTER * deep_m):
         lowered = move_straight(
             ctx,
@@ -316,10 +318,13 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         )
         if lowered.status != "no_ik":
             break
-    if not lowered.ok and lowered.status != "not_reached":
+    # At the end of its reach the arm lets go from where it hovers what may fall.
+    shallow = deep_m <= SHALLOW_M or relation == "in"
+    if not lowered.ok and lowered.status != "not_reached" and not (lowered.status == "no_ik" and shallow):
         return StageReport(name, False, lowered.status, lowered.detail)
-    release(ctx, way.release(chosen))
-    return StageReport(name, True, "done", f"placement {chosen} of {len(poses)}", {"pose": poses[chosen].to_list()})
+    left = release(ctx, way.release(chosen))
+    detail = f"placement {chosen} of {len(poses)}" + ("" if left.ok else f"; {left.detail}")
+    return StageReport(name, True, "done", detail, {"pose": poses[chosen].to_list()})
 
 
 class _WayDown:
@@ -386,8 +391,11 @@ def sunk_m(ctx: SkillContext, path_rad: Array) -> float:
     return float(ends[0, 2, 3] - ends[1, 2, 3])
 
 
-def release(ctx: SkillContext, how: Release | None = None) -> None:
-    """Open, back off straight, forget what was held; against the approach and as little open as may be by default."""
+def release(ctx: SkillContext, how: Release | None = None) -> StageReport:
+    """Open, back off straight, forget what was held; against the approach and as little open as may be by default.
+
+    The report says what the hand still touches where it found no way off it.
+    """
     state = ctx.arm.state()
     opening = min(state.opening_m + (RELEASES_M[-1] if how is None else how.extra_m), ctx.gripper.opening_m[1])
     ctx.arm.grip(width_m=opening)
@@ -397,7 +405,7 @@ def release(ctx: SkillContext, how: Release | None = None) -> None:
     ctx.planner.set_opening(known_opening(opening, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(ctx.scene.world_spec(targets=(released,) if released else ()))
     direction = -state.pose_base_tool.rotation[:, 2] if how is None else how.direction_base
-    back_away(ctx, ctx.options.retreat_m, direction_base=direction, name="retreat")
+    return retreat(ctx, ctx.options.retreat_m, direction_base=direction, released=released or TABLE)
 
 
 def hold(ctx: SkillContext, target: str | None, relation: RelationName | None) -> StageReport:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from armwright.core.task import TABLE, AffordanceQuery, Primitive
 from armwright.planning.types import WorldSpec
 from armwright.skills.context import SkillContext
 from armwright.skills.frames import covering_spheres
-from armwright.skills.motion import back_away, follow_path
+from armwright.skills.motion import back_away, follow_path, retreat
 from armwright.skills.pick import REFUSED
 from armwright.skills.pusher import broad_pushers
 from armwright.skills.rank import known_opening
@@ -33,6 +35,8 @@ DETOURS_RAD = (0.0, 0.7, -0.7)
 HEIGHTS_M = (0.008, 0.013, 0.020, 0.030, 0.045)
 TIP_SHARE = 0.7
 TILTS_RAD = (0.5, 0.9, 1.2, np.pi / 2, 1.9)
+# Turns of the hand about the direction of the push, tried where the usual hands cannot get behind the object.
+SIDES_RAD = ((0.0,), (-0.5, 0.5, -0.9, 0.9))
 # Two fingers this share of the object's width apart push it straight.
 STRADDLE = 0.45
 WIDEST_GAP_M = 0.05
@@ -91,9 +95,9 @@ def push(ctx: SkillContext, query: AffordanceQuery, goal_m: Array, *, name: str)
             detail = f"{100 * left:.1f} cm from the goal after {len(tried)} pushes"
             return StageReport(name, True, "done", detail, {"pushes": len(tried)})
         stroke: _Stroke | str = ""
-        for turn in DETOURS_RAD:
+        for turn, sides in product(DETOURS_RAD, SIDES_RAD):
             leg = np.cos(turn) * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) @ way
-            found = _find_stroke(ctx, query, leg)
+            found = _find_stroke(ctx, query, leg, sides)
             stroke = stroke if isinstance(stroke, str) and stroke and isinstance(found, str) else found
             if isinstance(stroke, _Stroke):
                 break
@@ -118,7 +122,9 @@ def outline_of(ctx: SkillContext, object_id: str | None) -> Footprint:
     return Footprint.from_model(ctx.scene.model(object_id), ctx.scene.pose_world(object_id))
 
 
-def _find_stroke(ctx: SkillContext, query: AffordanceQuery, way_m: Array) -> _Stroke | str:
+def _find_stroke(
+    ctx: SkillContext, query: AffordanceQuery, way_m: Array, sides_rad: tuple[float, ...]
+) -> _Stroke | str:
     """Choose a contact low behind the object, a hand that can go there, and check the whole slide."""
     started = time.perf_counter()
     cloud = ctx.scene.cloud(query.object)
@@ -147,6 +153,7 @@ def _find_stroke(ctx: SkillContext, query: AffordanceQuery, way_m: Array) -> _St
             gap_m=gap,
             tilts_rad=TILTS_RAD,
             top_m=top - float(contact[2]),
+            sides_rad=sides_rad,
         )
     ]
     poses = [pose for _, pose in ways]
@@ -177,7 +184,8 @@ def _find_stroke(ctx: SkillContext, query: AffordanceQuery, way_m: Array) -> _St
             break
     ctx.planner.detach()
     ctx.add_time("plan push", time.perf_counter() - started)
-    return found or f"{len(poses)} ways to push, {len(free)} reached, none can slide it all the way"
+    counts = ", ".join(f"{count} {status}" for status, count in Counter(seen.status).most_common() if status != "ok")
+    return found or f"{len(poses)} ways to push, {len(free)} reached, none can slide it all the way; {counts}"
 
 
 def _contacts(points: Array, normals: Array, body: Array, outline: Footprint, u: Array) -> list[Array]:
@@ -253,5 +261,5 @@ def _do(ctx: SkillContext, object_id: str, stroke: _Stroke, goal_m: Array, u: Ar
         direction = ctx.arm.pose_world_base.inverse().rotate([*u, 0.0])
         ctx.planner.set_world(ctx.scene.world_spec(targets=(object_id,)))
         back_away(ctx, BACK_M, direction_base=-direction, name="retreat")
-        back_away(ctx, UP_M, direction_base=np.array([0.0, 0.0, 1.0]), name="rise")
+        retreat(ctx, UP_M, direction_base=np.array([0.0, 0.0, 1.0]), released=object_id, name="rise")
     return moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,24 +81,36 @@ def pushers(kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float
     return found
 
 
-def tilted_hands(direction: Array, up: Array, tilts_rad: tuple[float, ...]) -> list[Array]:
-    """Return the (3, 3) orientations of a hand that pushes with both fingers side by side, two rolls for each tilt.
+def tilted_hands(
+    direction: Array, up: Array, tilts_rad: tuple[float, ...], *, sides_rad: tuple[float, ...] = (0.0,)
+) -> list[Array]:
+    """Return the (3, 3) orientations of a hand that pushes with both fingers, two rolls for each tilt.
 
     Args:
         direction: (3,) unit vector of the push, along the table.
         up: (3,) unit vector away from the table.
         tilts_rad: Tilts of the hand's approach from the direction towards the table; a right angle points down.
+        sides_rad: Turns about the direction after that: the hand then comes from beside, one finger above the other.
     """
     across = np.cross(up, direction)
     found = []
-    for tilt in tilts_rad:
-        z = np.cos(tilt) * direction - np.sin(tilt) * up
-        found += [np.stack([np.cross(y, z), y, z], axis=1) for y in (across, -across)]
+    for tilt, side in product(tilts_rad, sides_rad):
+        ahead = np.cos(tilt) * direction
+        z = ahead - np.sin(tilt) * (np.cos(side) * up - np.sin(side) * across)
+        level = np.cos(side) * across + np.sin(side) * up
+        found += [np.stack([np.cross(y, z), y, z], axis=1) for y in (level, -level)]
     return found
 
 
 def broad_pushers(
-    kinematics: Kinematics, direction: Array, up: Array, *, gap_m: float, tilts_rad: tuple[float, ...], top_m: float
+    kinematics: Kinematics,
+    direction: Array,
+    up: Array,
+    *,
+    gap_m: float,
+    tilts_rad: tuple[float, ...],
+    top_m: float,
+    sides_rad: tuple[float, ...] = (0.0,),
 ) -> list[Pusher]:
     """Return the ways of pushing with both fingers side by side, which keeps a thing from turning away.
 
@@ -110,10 +123,11 @@ def broad_pushers(
         gap_m: Gap between the pads [m].
         tilts_rad: Tilts of the hand's approach from the direction towards the table; a right angle points down.
         top_m: How far the thing reaches up from where it is touched; the palm must not touch it there.
+        sides_rad: As for `tilted_hands`.
     """
     center, radius, finger = hand_spheres(kinematics, gap_m)
     found = []
-    for rotation in tilted_hands(direction, up, tilts_rad):
+    for rotation in tilted_hands(direction, up, tilts_rad, sides_rad=sides_rad):
         ahead, above = rotation.T @ direction, rotation.T @ up
         reach, height = center @ ahead + radius, center @ above
         front = finger & (reach > np.max(reach[finger]) - FRONT_M)

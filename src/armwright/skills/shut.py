@@ -16,7 +16,7 @@ from armwright.core.task import AffordanceQuery, SpotName
 from armwright.skills.articulated import swing_by_handle
 from armwright.skills.context import SkillContext
 from armwright.skills.leaves import SHUT_SHARE, Leaf, in_order, leaves_of, meant_of, world_with_target
-from armwright.skills.motion import back_away, follow_path
+from armwright.skills.motion import follow_path, retreat
 from armwright.skills.pick import REFUSED
 from armwright.skills.pusher import pushers
 from armwright.skills.swing import arc_path, can_leave, carry, follow_arc
@@ -192,5 +192,5 @@ def _push(ctx: SkillContext, query: AffordanceQuery, leaf: Leaf, cloud: ObjectCl
     if moved.status not in REFUSED or moved.name == "push":
         ctx.planner.set_world(world_with_target(ctx, leaf))
         approach = ctx.arm.state().pose_base_tool.rotation[:, 2]
-        back_away(ctx, ctx.options.retreat_m, direction_base=-approach, name="retreat")
+        retreat(ctx, ctx.options.retreat_m, direction_base=-approach, released=leaf.object_id)
     return moved
