@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import socket
 
 import pytest
@@ -140,6 +142,22 @@ def test_names_without_a_known_provider_are_misuse():
         chat_model("gpt-4o")
     with pytest.raises(UnknownNameError, match="anthropic"):
         chat_model("antropic:x")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_pictures_go_out_as_the_provider_takes_them(provider):
+    picture = b"\xff\xd8\xff picture"
+    with serve(GOOD) as server:
+        _ask(provider, _settings(provider, server.url), images=[picture])
+        sent = json.dumps(server.requests[0]["messages"])
+    assert base64.b64encode(picture).decode() in sent
+    assert "image/jpeg" in sent
+    assert ('"image_url"' if provider == "openai" else '"source"') in sent
+
+
+def test_what_is_no_picture_is_misuse():
+    with serve(GOOD) as server, pytest.raises(UsageError, match="PNG nor JPEG"):
+        _ask("openai", _settings("openai", server.url), images=[b"GIF89a"])
 
 
 def test_it_can_be_asked_inside_a_running_event_loop():

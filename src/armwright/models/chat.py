@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -58,7 +58,13 @@ class ChatModel(Protocol):
     name: str
 
     def ask(
-        self, prompt: str, schema: type[T], *, system: str, check: Callable[[T], None] | None = None
+        self,
+        prompt: str,
+        schema: type[T],
+        *,
+        system: str,
+        check: Callable[[T], None] | None = None,
+        images: Sequence[bytes] = (),
     ) -> ChatAnswer[T]:
         """Return a validated answer.
 
@@ -68,6 +74,7 @@ class ChatModel(Protocol):
             system: Standing instructions.
             check: Looks at an answer of the right type; a ``ValueError`` it raises is shown to the model, which may
                 try again.
+            images: Pictures that the question is about, each a PNG or JPEG file.
 
         Raises:
             ModelError: Unreachable, refused, timed out, or broken after all retries; the message says what to do.
@@ -96,13 +103,26 @@ class PydanticAiModel:
         self._retries = settings.model_retries
 
     def ask(
-        self, prompt: str, schema: type[T], *, system: str, check: Callable[[T], None] | None = None
+        self,
+        prompt: str,
+        schema: type[T],
+        *,
+        system: str,
+        check: Callable[[T], None] | None = None,
+        images: Sequence[bytes] = (),
     ) -> ChatAnswer[T]:
         """Return a validated answer (see ``ChatModel.ask``)."""
-        return _run(lambda: self._ask(prompt, schema, system, check))
+        return _run(lambda: self._ask(prompt, schema, system, check, images))
 
-    async def _ask(self, prompt: str, schema: type[T], system: str, check: Callable[[T], None] | None) -> ChatAnswer[T]:
-        from pydantic_ai import Agent, ModelRetry, capture_run_messages
+    async def _ask(
+        self,
+        prompt: str,
+        schema: type[T],
+        system: str,
+        check: Callable[[T], None] | None,
+        images: Sequence[bytes],
+    ) -> ChatAnswer[T]:
+        from pydantic_ai import Agent, BinaryContent, ModelRetry, capture_run_messages
 
         agent: Agent[None, T] = Agent(self._build(), output_type=schema, instructions=system, retries=self._retries)
 
@@ -115,11 +135,13 @@ class PydanticAiModel:
                     raise ModelRetry(str(error)) from error
             return value
 
+        asked: list[BinaryContent | str] = [BinaryContent(data=i, media_type=_media_type(i)) for i in images]
+        asked.append(prompt)
         started = time.perf_counter()
         with capture_run_messages() as messages:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    result = await agent.run(prompt)
+                    result = await agent.run(asked if images else prompt)
             except Exception as error:
                 raise self._explain(error, messages) from error
         usage = result.usage
@@ -190,6 +212,14 @@ def _run(make: Callable[[], Coroutine[Any, Any, R]]) -> R:
     if failures:
         raise failures[0]
     return box[0]
+
+
+def _media_type(image: bytes) -> str:
+    if image.startswith(b"\x89PNG"):
+        return "image/png"
+    if image.startswith(b"\xff\xd8"):
+        return "image/jpeg"
+    raise UsageError("an image for a chat model is neither PNG nor JPEG.", hint="Encode it as one of them.")
 
 
 def _clip(text: str) -> str:

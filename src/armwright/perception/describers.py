@@ -97,10 +97,18 @@ def _labels(model: str | None) -> Describer:
 
 
 def _basic(model: str | None) -> Describer:
-    return LabelsOnly(_labels(None))
+    return LabelsOnly(_labels(None) if model is None else _chat(model))
 
 
-_BUILT_IN: dict[str, DescriberFactory] = {"labels": _labels, "basic": _basic}
+def _chat(model: str | None) -> Describer:
+    if model is None:
+        raise UsageError("the describer 'chat' needs a model.", hint="Name one such as openai:NAME.")
+    from armwright.perception.chat import ChatDescriber
+
+    return ChatDescriber(model)
+
+
+_BUILT_IN: dict[str, DescriberFactory] = {"labels": _labels, "basic": _basic, "chat": _chat}
 
 
 def describer_names() -> tuple[str, ...]:
