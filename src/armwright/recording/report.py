@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from armwright.core.files import write_text
 from armwright.recording._charts import curves, ranked_grasps, scene_graph, timeline
 from armwright.recording._pictures import data_uri, draw_mask
-from armwright.recording._svg import ACCENT, BAD, FAINT, GOOD, INK, MASK, MUTED, PANEL
+from armwright.recording._svg import BAD, INK, MASK
+from armwright.recording.page import badge, header, key_values, page, pair, section, strip
 from armwright.recording.report_data import (
     GraphEdge,
     GraphNode,
@@ -19,40 +20,6 @@ from armwright.recording.report_data import (
     ReportData,
     TimelineBar,
 )
-
-_STYLE = f"""
-:root {{ color-scheme: light; }}
-* {{ box-sizing: border-box; }}
-body {{ margin: 0; background: #eef0f4; color: {INK};
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }}
-main {{ max-width: 1160px; margin: 0 auto; padding: 28px 20px 60px; }}
-header {{ background: #fff; border-radius: 14px; padding: 26px 30px; border-top: 6px solid var(--tone); }}
-h1 {{ font-size: 29px; line-height: 1.25; margin: 6px 0 14px; letter-spacing: -0.01em; }}
-h2 {{ font-size: 17px; margin: 0 0 4px; }}
-section {{ background: #fff; border-radius: 14px; padding: 20px 24px; margin-top: 18px; min-width: 0; }}
-.two {{ display: grid; grid-template-columns: 1fr 1fr; gap: 0 18px; }}
-.two > * {{ min-width: 0; }}
-.two > section {{ display: flex; flex-direction: column; }}
-.two > section > svg, .two > section > img {{ margin: auto; }}
-@media (max-width: 820px) {{ .two {{ grid-template-columns: 1fr; }} }}
-.hint, .over {{ color: {MUTED}; margin: 0 0 12px; font-size: 13.5px; }}
-.over {{ margin: 0; text-transform: uppercase; letter-spacing: 0.08em; font-size: 12px; }}
-.badges {{ display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0; list-style: none; }}
-.badge {{ border-radius: 999px; padding: 4px 13px; font-size: 14px; font-weight: 600; background: {PANEL}; }}
-.good {{ background: #e0f2e9; color: {GOOD}; }} .bad {{ background: #fbe4e2; color: {BAD}; }}
-svg, img {{ display: block; max-width: 100%; height: auto; }} svg {{ width: 100%; }}
-.strip {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(160px, 1fr)); gap: 12px; }}
-figure {{ margin: 0; }} figcaption {{ font-size: 13px; color: {MUTED}; margin-top: 5px; }}
-.strip img {{ width: 100%; border-radius: 8px; }}
-table {{ border-collapse: collapse; width: 100%; font-size: 13.5px; font-variant-numeric: tabular-nums; }}
-th {{ text-align: left; color: {MUTED}; font-weight: 600; }}
-th, td {{ padding: 5px 10px 5px 0; border-bottom: 1px solid {FAINT}; vertical-align: top; overflow-wrap: anywhere; }}
-a {{ color: {ACCENT}; }}
-.no {{ color: {BAD}; font-weight: 600; }} .yes {{ color: {GOOD}; font-weight: 600; }}
-.key {{ display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin: 0 5px 0 12px; }}
-.wide {{ overflow-x: auto; }} .wide svg {{ min-width: 640px; }}
-@media print {{ body {{ background: #fff; }} section, header {{ break-inside: avoid; }} }}
-"""
 
 
 def write_report(path: str | Path, data: ReportData) -> None:
@@ -70,69 +37,32 @@ def write_report(path: str | Path, data: ReportData) -> None:
 
 def render_report(data: ReportData) -> str:
     """Return the page as text."""
-    tone = GOOD if data.success and data.compliance is not False else BAD
+    good = data.success and data.compliance is not False
     parts = [
         _header(data),
-        _frames(data.frames),
-        _pair(_graph(data), "".join(_mask(view) for view in data.masks)),
+        strip("What happened", data.frames),
+        pair(_graph(data), "".join(_mask(view) for view in data.masks)),
         _grasps(data),
         _timeline(data.timeline),
         _motion(data),
-        _pair(_table("Numbers", data.numbers), _links(data)),
+        pair(key_values("Numbers", data.numbers), _links(data)),
     ]
-    title = html.escape(data.sentence)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} · armwright</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f'<body style="--tone: {tone}">\n<main>\n'
-        + "\n".join(part for part in parts if part)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return page(data.sentence, parts, good=good)
 
 
 def _header(data: ReportData) -> str:
-    badges = [_badge("Success" if data.success else "Failed", good=data.success)]
+    badges = [badge("Success" if data.success else "Failed", good=data.success)]
     if data.compliance is not None:
-        badges.append(_badge("Held where asked" if data.compliance else "Held elsewhere", good=data.compliance))
-    badges += [f'<li class="badge">{html.escape(word)}</li>' for word in (data.robot, f"seed {data.seed}")]
-    verdict = f'<p class="hint" style="margin:12px 0 0">{html.escape(data.verdict)}</p>' if data.verdict else ""
-    notes = "".join(f'<p class="hint" style="margin:4px 0 0">{html.escape(note)}</p>' for note in data.notes)
-    return (
-        f'<header><p class="over">armwright run</p><h1>“{html.escape(data.sentence)}”</h1>'
-        f'<ul class="badges">{"".join(badges)}</ul>{verdict}{notes}</header>'
-    )
-
-
-def _badge(words: str, *, good: bool) -> str:
-    return f'<li class="badge {"good" if good else "bad"}">{"✓" if good else "✗"} {words}</li>'
-
-
-def _section(title: str, hint: str, body: str) -> str:
-    lead = f'<p class="hint">{hint}</p>' if hint else ""
-    return f"<section><h2>{html.escape(title)}</h2>{lead}{body}</section>"
-
-
-def _pair(left: str, right: str) -> str:
-    return f'<div class="two">{left}{right}</div>' if left and right else left or right
-
-
-def _frames(frames: Sequence[KeyFrame]) -> str:
-    if not frames:
-        return ""
-    figures = [
-        f'<figure><img src="{data_uri(frame.image)}" alt="{html.escape(frame.label, quote=True)}">'
-        f"<figcaption>{html.escape(frame.label)}</figcaption></figure>"
-        for frame in frames
-    ]
-    return _section("What happened", "", f'<div class="strip">{"".join(figures)}</div>')
+        badges.append(badge("Held where asked" if data.compliance else "Held elsewhere", good=data.compliance))
+    badges += [badge(word) for word in (data.robot, f"seed {data.seed}")]
+    return header("armwright run", f"“{data.sentence}”", badges, [*filter(None, [data.verdict]), *data.notes])
 
 
 def _graph(data: ReportData) -> str:
     if not data.nodes:
         return ""
     hint = "What stands where at the start; dashed: what the sentence asks for."
-    return _section("Scene graph", hint, scene_graph(data.nodes, data.edges))
+    return section("Scene graph", hint, scene_graph(data.nodes, data.edges))
 
 
 def _mask(view: MaskView) -> str:
@@ -143,7 +73,7 @@ def _mask(view: MaskView) -> str:
         key += f'<span class="key" style="background:{INK};border-radius:50%"></span>pads'
     label = f"{view.region} of {view.object_id}, seen from two sides"
     picture = f'<img src="{data_uri(draw_mask(view), png=True)}" alt="{html.escape(label, quote=True)}">'
-    return _section(f"Affordance on {view.object_id}", f"{share}{key}", picture)
+    return section(f"Affordance on {view.object_id}", f"{share}{key}", picture)
 
 
 def _grasps(data: ReportData) -> str:
@@ -156,7 +86,7 @@ def _grasps(data: ReportData) -> str:
         hint += f" Dropped before: {dropped}."
     chart = f'<div class="wide">{ranked_grasps(data.grasps)}</div>' if data.grasps else ""
     body = f'<div class="two"><div>{chart}</div><div>{_grasp_table(data.grasps)}</div></div>'
-    return _section("Ranked grasps", hint, body)
+    return section("Ranked grasps", hint, body)
 
 
 def _grasp_table(grasps: Sequence[GraspRow]) -> str:
@@ -188,7 +118,7 @@ def _timeline(bars: Sequence[TimelineBar]) -> str:
     failed = [f"<b>{html.escape(bar.name)}</b>: {html.escape(bar.detail)}" for bar in bars if not bar.ok and bar.detail]
     note = f'<p class="hint" style="color:{BAD}">{"<br>".join(failed)}</p>' if failed else ""
     body = f'<div class="wide">{timeline(bars)}</div>{note}'
-    return _section("Timeline", "World time; primitives and, below each, its stages.", body)
+    return section("Timeline", "World time; primitives and, below each, its stages.", body)
 
 
 def _motion(data: ReportData) -> str:
@@ -199,14 +129,7 @@ def _motion(data: ReportData) -> str:
     left = curves(data.time_s, joints, unit="[rad]", label="Joint positions over time", spans=data.timeline)
     gap = [("opening", 1e3 * data.opening_m)]
     right = curves(data.time_s, gap, unit="[mm]", label="Gripper opening over time", spans=data.timeline)
-    return _pair(_section("Joint positions", "", left), _section("Gripper opening", "", right))
-
-
-def _table(title: str, rows: Mapping[str, str]) -> str:
-    if not rows:
-        return ""
-    cells = "".join(f"<tr><th>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>" for key, value in rows.items())
-    return _section(title, "", f"<table>{cells}</table>")
+    return pair(section("Joint positions", "", left), section("Gripper opening", "", right))
 
 
 def _links(data: ReportData) -> str:
@@ -219,7 +142,7 @@ def _links(data: ReportData) -> str:
         f"<tr><th>{html.escape(name)}</th><td>{html.escape(version or 'unknown')}</td></tr>"
         for name, version in data.versions.items()
     ]
-    return _section("Files and versions", "", f"<table>{''.join(rows)}</table>") if rows else ""
+    return section("Files and versions", "", f"<table>{''.join(rows)}</table>") if rows else ""
 
 
 __all__ = [
