@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from armwright.affordance._kernels import AROUND, FAR, LANES, look_around
 from armwright.affordance.labelled.soup import library_soup
 from armwright.affordance.labelled.views import whole_cloud
 from armwright.affordance.prepare import COARSE, FEATURES, MIDDLE, NEIGHBOURS, POINTS, prepare
@@ -13,6 +14,10 @@ from armwright.core.task import REGIONS
 
 def cloud_of(category: str, n: int = 8192):
     return whole_cloud(library_soup(category, 3), n, rng=np.random.default_rng(0))
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def feature(ready, name: str) -> np.ndarray:
@@ -124,3 +129,37 @@ def test_an_edge_between_regions_is_drawn_finer_than_by_the_nearest_point_alone(
 
     signs = np.where(truth[ready.chosen], 1.0, -1.0).astype(np.float32)
     assert overlap(ready.spread(signs) > 0) >= overlap(truth[ready.chosen][ready.nearest[:, 0]]) > 0.8
+
+
+def test_what_is_seen_around_a_point_is_what_looking_at_every_other_finds() -> None:
+    rng = np.random.default_rng(2)
+    points = rng.random((40, 3)).astype(np.float32)
+    others = rng.random((3, 2 * LANES)).astype(np.float32)
+    normals = unit(rng.normal(size=(40, 3)))
+    other_normals = np.ascontiguousarray(unit(rng.normal(size=(2 * LANES, 3))).T)
+    slack = np.float32(0.05)
+    found = np.empty((40, len(AROUND)))
+    look_around(points, normals, others, other_normals, slack, found)
+
+    away = others.T[None] - points[:, None]
+    along = np.einsum("ijk,ik->ij", away, normals)
+    beside = np.sqrt((away**2).sum(-1) - along**2)
+    met = (normals @ other_normals < -0.2) & (beside < slack + 0.35 * abs(along))
+    flat, rise = np.hypot(away[..., 0], away[..., 1]), away[..., 2]
+    column = flat < slack + 0.25 * abs(rise)
+    expected = [
+        np.where(met & (along < 0), -along, FAR).min(1),
+        np.where(met & (along > 0.25 * slack), along, FAR).min(1),
+        np.where(column & (rise > slack), rise, FAR).min(1),
+        np.where(column & (rise < -slack), -rise, FAR).min(1),
+    ]
+    np.testing.assert_allclose(found[:, :4], np.stack(expected, axis=1), atol=1e-5)
+    away, flat, rise = away[:, ::2], flat[:, ::2], rise[:, ::2]
+    stands = np.einsum("ijk,kj->ij", away[..., :2], other_normals[:2, ::2]) < 0
+    stands &= (flat > slack) & (abs(rise) - slack < 0.35 * flat)
+    x, y = away[..., 0], away[..., 1]
+    sector = (x > 0) + 2 * (y > 0) + 4 * (abs(x) > abs(y))
+    walls = np.stack([np.where(stands & (sector == s), flat, FAR).min(1) for s in range(8)])
+    np.testing.assert_allclose(found[:, 4], (walls < FAR).mean(0), atol=1e-6)
+    np.testing.assert_allclose(found[:, 5], walls.min(0), atol=1e-5)
+    np.testing.assert_allclose(found[:, 6], walls.mean(0), atol=1e-5)

@@ -11,6 +11,8 @@ LOCAL = ("linear", "planar", "round", "size", "smooth", "hollow")
 AROUND = ("thick", "clear", "above", "below", "enclosed", "nearest_wall", "mean_wall")
 FAR = 1.5
 """What a distance reads where nothing is met, in units of the object's largest extent."""
+LANES = 96
+"""How many points `look_around` compares one with at a time."""
 
 _SECTORS = 8
 
@@ -153,53 +155,97 @@ def local_shape(points, normals, neighbours, out):  # type: ignore[no-untyped-de
 def look_around(points, normals, others, other_normals, slack, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write (n, 7) `AROUND`: distances behind and before the surface, above, below, and to the walls around.
 
-    ``others`` and ``other_normals`` are (3, m), so that the inner loops run over them in steps of one.
+    ``others`` and ``other_normals`` are (3, m) with m a multiple of twice `LANES`: the inner loops run over so many of
+    them at a time without a branch, each with a smallest value of its own, so that they compile to vector instructions.
     """
+    # Rows first and then pieces of them: of a piece of both axes the compiler would not know that its steps are one.
     ox, oy, oz = others[0], others[1], others[2]
     ux, uy, uz = other_normals[0], other_normals[1], other_normals[2]
-    wall = np.empty(_SECTORS, points.dtype)
-    one = points.dtype.type(1.0)
-    far, far_square = one * FAR, one * FAR * FAR
-    wide, wider, narrow, turned = one * 0.35, one * 0.1225, one * 0.25, one * -0.2
+    best = np.empty((4, LANES), points.dtype)
+    walls = np.empty((_SECTORS, LANES), points.dtype)
+    second, second_normals = others[:, ::2].copy(), other_normals[:2, ::2].copy()
     for i in range(len(points)):
-        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
-        nx, ny, nz = normals[i, 0], normals[i, 1], normals[i, 2]
-        thick, clear, above, below = far, far, far, far
-        for j in range(len(ox)):
-            dx, dy, dz = ox[j] - px, oy[j] - py, oz[j] - pz
-            flat = dx * dx + dy * dy
-            along = dx * nx + dy * ny + dz * nz
-            depth = abs(along)
-            reach = slack + wide * depth
-            facing = nx * ux[j] + ny * uy[j] + nz * uz[j] < turned
-            met = facing & (flat + dz * dz - along * along < reach * reach)
-            thick = min(thick, depth if met & (along < 0) else far)
-            clear = min(clear, depth if met & (depth > narrow * slack) & (along > 0) else far)
-            rise = abs(dz)
-            reach = slack + narrow * rise
-            met = (rise > slack) & (flat < reach * reach)
-            above = min(above, rise if met & (dz > 0) else far)
-            below = min(below, rise if met & (dz < 0) else far)
-        wall[:] = far_square
-        for j in range(0, len(ox), 2):
-            dx, dy = ox[j] - px, oy[j] - py
-            # A wall is what stands at this height and turns its face here.
-            if dx * ux[j] + dy * uy[j] < 0:
-                flat = dx * dx + dy * dy
-                over = max(abs(oz[j] - pz) - slack, one * 0)
-                if flat > slack * slack and over * over < wider * flat:
-                    sector = (1 if dx > 0 else 0) + (2 if dy > 0 else 0) + (4 if abs(dx) > abs(dy) else 0)
-                    wall[sector] = min(wall[sector], flat)
-        blocked, nearest, mean = 0.0, far_square, 0.0
+        best[:] = points.dtype.type(FAR)
+        for start in range(0, others.shape[1], LANES):
+            stop = start + LANES
+            places = ox[start:stop], oy[start:stop], oz[start:stop]
+            _faces(points[i], normals[i], places, (ux[start:stop], uy[start:stop], uz[start:stop]), slack, best)
+        walls[:] = points.dtype.type(FAR * FAR)
+        for start in range(0, second.shape[1], LANES):
+            stop = start + LANES
+            places = second[0][start:stop], second[1][start:stop], second[2][start:stop]
+            _walls(points[i], places, (second_normals[0][start:stop], second_normals[1][start:stop]), slack, walls)
+        for k in range(4):
+            out[i, k] = best[k].min()
+        blocked, nearest, mean = 0.0, FAR * FAR, 0.0
         for s in range(_SECTORS):
-            if wall[s] < far_square:
-                blocked += 1.0
-            nearest = min(nearest, wall[s])
-            mean += math.sqrt(wall[s])
-        out[i, 0] = thick
-        out[i, 1] = clear
-        out[i, 2] = above
-        out[i, 3] = below
+            wall = walls[s].min()
+            blocked += 1.0 if wall < points.dtype.type(FAR * FAR) else 0.0
+            nearest = min(nearest, wall)
+            mean += math.sqrt(wall)
         out[i, 4] = blocked / _SECTORS
         out[i, 5] = math.sqrt(nearest)
         out[i, 6] = mean / _SECTORS
+
+
+@njit(cache=True, fastmath=True, error_model="numpy", inline="always")
+def _faces(point, normal, others, other_normals, slack, best):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Lower (4, LANES) ``best``: the nearest faces behind, before, above and below a point among LANES others."""
+    one = point.dtype.type(1.0)
+    zero, far, wide, narrow, turned = one * 0, one * FAR, one * 0.35, one * 0.25, one * -0.2
+    px, py, pz = point[0], point[1], point[2]
+    nx, ny, nz = normal[0], normal[1], normal[2]
+    (ox, oy, oz), (ux, uy, uz) = others, other_normals
+    thick, clear, above, below = best[0], best[1], best[2], best[3]
+    before = narrow * slack
+    for j in range(LANES):
+        dx, dy, dz = ox[j] - px, oy[j] - py, oz[j] - pz
+        flat = dx * dx + dy * dy
+        along = dx * nx + dy * ny + dz * nz
+        depth, rise = abs(along), abs(dz)
+        reach, column = slack + wide * depth, slack + narrow * rise
+        facing = nx * ux[j] + ny * uy[j] + nz * uz[j] < turned
+        met = depth if facing & (flat + dz * dz - along * along < reach * reach) else far
+        behind, ahead = met if along < zero else far, met if along > before else far
+        thick[j] = behind if behind < thick[j] else thick[j]
+        clear[j] = ahead if ahead < clear[j] else clear[j]
+        met = rise if flat < column * column else far
+        over, under = met if dz > slack else far, met if dz < -slack else far
+        above[j] = over if over < above[j] else above[j]
+        below[j] = under if under < below[j] else below[j]
+
+
+@njit(cache=True, fastmath=True, error_model="numpy", inline="always")
+def _walls(point, others, other_normals, slack, walls):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Lower (8, LANES) ``walls``: squared distances to what stands at a point's height and turns its face to it."""
+    one = point.dtype.type(1.0)
+    zero, far, wider = one * 0, one * FAR * FAR, one * 0.1225
+    px, py, pz = point[0], point[1], point[2]
+    (ox, oy, oz), (ux, uy) = others, other_normals
+    w0, w1, w2, w3 = walls[0], walls[1], walls[2], walls[3]
+    w4, w5, w6, w7 = walls[4], walls[5], walls[6], walls[7]
+    for j in range(LANES):
+        dx, dy = ox[j] - px, oy[j] - py
+        flat = dx * dx + dy * dy
+        over = max(abs(oz[j] - pz) - slack, zero)
+        stands = (dx * ux[j] + dy * uy[j] < zero) & (flat > slack * slack) & (over * over < wider * flat)
+        met = flat if stands else far
+        right, left = met if dx > zero else far, far if dx > zero else met
+        steep = abs(dx) > abs(dy)
+        a, b = right if dy > zero else far, far if dy > zero else right
+        c, d = left if dy > zero else far, far if dy > zero else left
+        a_steep, b_steep, c_steep, d_steep = (
+            a if steep else far,
+            b if steep else far,
+            c if steep else far,
+            d if steep else far,
+        )
+        a, b, c, d = far if steep else a, far if steep else b, far if steep else c, far if steep else d
+        w0[j] = a if a < w0[j] else w0[j]
+        w1[j] = b if b < w1[j] else w1[j]
+        w2[j] = c if c < w2[j] else w2[j]
+        w3[j] = d if d < w3[j] else w3[j]
+        w4[j] = a_steep if a_steep < w4[j] else w4[j]
+        w5[j] = b_steep if b_steep < w5[j] else w5[j]
+        w6[j] = c_steep if c_steep < w6[j] else w6[j]
+        w7[j] = d_steep if d_steep < w7[j] else w7[j]

@@ -29,6 +29,7 @@ Float32 = NDArray[np.float32]
 _NEAR, _WIDE = 12, 28
 _SMALLEST_M = 1e-4
 _AROUND_POINTS = 576
+"""A multiple of twice `_kernels.LANES`."""
 _SLACK = 0.028
 _TURN = 0.05
 """How far apart opposite faces count as being, in halves: points of one wall do not answer for the other."""
