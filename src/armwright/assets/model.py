@@ -16,6 +16,21 @@ Faces = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
+class Surface:
+    """What is printed on a part.
+
+    Attributes:
+        image: (H, W, 3) uint8.
+        uv: (m, 3, 2) float, where each corner of the part's faces lies on the image: right and down, 0 to 1.
+        normals: (m, 3, 3) float unit normals at the corners, so that what is round looks round and edges stay sharp.
+    """
+
+    image: NDArray[np.uint8]
+    uv: Array
+    normals: Array
+
+
+@dataclass(frozen=True, eq=False)
 class JointModel:
     """How a link moves against its parent.
 
@@ -52,6 +67,7 @@ class LinkModel:
         parent: Parent link, or None for the root.
         joint: Joint to the parent; a link with a parent and no joint is loose (a pot's lid) and gets its own
             free body.
+        surfaces: Part name -> what is printed on it, for parts that are more than one colour.
     """
 
     name: str
@@ -65,6 +81,7 @@ class LinkModel:
     mass_kg: float
     parent: str | None = None
     joint: JointModel | None = None
+    surfaces: Mapping[str, Surface] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

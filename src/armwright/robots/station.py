@@ -31,6 +31,22 @@ class StationCamera:
         )
 
 
+@dataclass(frozen=True)
+class Lamp:
+    """A light from far away: the direction in which it shines, in the world, and its brightness, 0 to 1."""
+
+    direction: Point
+    brightness: float
+
+
+@dataclass(frozen=True, eq=False)
+class WristCamera:
+    """A camera on the hand: its pose in the tool frame (OpenCV axes) and vertical field of view."""
+
+    pose_tool_camera: Pose
+    fovy_deg: float
+
+
 @dataclass(frozen=True, eq=False)
 class Station:
     """A work place; the world's z = 0 is the table top.
@@ -41,6 +57,8 @@ class Station:
         table_center_m: x, y of the table's middle in the world.
         table_half_m: Half extents of the table top: x, y, thickness; it lies below z = 0.
         cameras: Fixed cameras by name.
+        wrist_camera: What the hand carries here instead of the camera of the arm's spec.
+        lamps: Lights beside those that every place has.
     """
 
     name: str
@@ -48,6 +66,8 @@ class Station:
     table_center_m: tuple[float, float]
     table_half_m: Point
     cameras: Mapping[str, StationCamera]
+    wrist_camera: WristCamera | None = None
+    lamps: tuple[Lamp, ...] = ()
 
     def base_pose(self, spec: RobotSpec) -> Pose:
         """Return the pose of the arm's base in the world."""
@@ -79,7 +99,25 @@ def _table() -> Station:
     )
 
 
-_STATIONS = {"table": _table}
+def _shelf() -> Station:
+    """Return the place before a shelf: the arm at the front edge of a table that reaches round to its left.
+
+    The wrist camera looks along the fingers from above them, with the intrinsics of a common depth camera's colour
+    sensor (about 625 pixels at 480 rows), so that print can be read from half a metre.
+    """
+    along = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    return Station(
+        name="shelf",
+        pose_world_base=Pose(),
+        table_center_m=(-0.16, 0.38),
+        table_half_m=(0.30, 0.62, 0.02),
+        cameras={"front": StationCamera(looking_at((-0.85, -1.25, 0.85), (0.45, 0.12, 0.02)), 45.0)},
+        wrist_camera=WristCamera(Pose.from_rotation(along, (0.075, 0.0, -0.06)), 42.0),
+        lamps=(Lamp((0.88, -0.12, -0.35), 0.36),),
+    )
+
+
+_STATIONS = {"table": _table, "shelf": _shelf}
 
 
 @cache

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from armwright.core.pose import Array
 from armwright.core.seeds import rng_for
+
+if TYPE_CHECKING:
+    from armwright.robots.station import Lamp
 
 TABLE = "table"
 _WOOD_PX = 256
@@ -33,17 +36,27 @@ class TableShape:
     height_m: float = 0.75
 
 
-def add_stage(spec: Any, table: TableShape, *, plane: bool) -> None:
+def add_stage(spec: Any, table: TableShape, *, plane: bool, lamps: tuple[Lamp, ...] = ()) -> None:
     """Add floor, table, backdrop and lights to an ``MjSpec``.
 
     Args:
         spec: The model under construction.
         table: Size and place of the table.
         plane: Collide with an endless plane instead of the table's box (cloth needs that).
+        lamps: Lights of the station.
     """
     import mujoco
 
     _add_look(spec)
+    for k, lamp in enumerate(lamps):
+        spec.worldbody.add_light(
+            name=f"lamp_{k}",
+            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+            dir=_unit(list(lamp.direction)),
+            diffuse=[lamp.brightness] * 3,
+            specular=[0.0, 0.0, 0.0],
+            castshadow=False,
+        )
     world = spec.worldbody
     (x, y), (hx, hy) = table.center_m, table.half_extents_m
     thin = 0.5 * table.thickness_m

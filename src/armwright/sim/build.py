@@ -17,10 +17,12 @@ from armwright.assets.scene import SceneSpec
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
 from armwright.sim._contents import CONTENTS, add_contents, index_contents, place_contents
+from armwright.sim._printed import add_printed_mesh, printed_material
 from armwright.sim._stage import TABLE, TableShape, add_stage
 
 if TYPE_CHECKING:
     from armwright.robots.bake import BakedRobot
+    from armwright.robots.station import Lamp
 
 ARM_PREFIX = "arm/"
 _KEPT_MODELS = 8
@@ -115,15 +117,18 @@ class ModelCache:
         pose_world_base: Pose,
         table: TableShape,
         options: PhysicsOptions,
+        lamps: tuple[Lamp, ...] = (),
     ) -> BuiltScene:
         """Return the compiled model of these instances, building it if it is not at hand."""
         _check_ids(scene, objects)
-        parts = [robot.digest, repr(pose_world_base.to_list()), repr(table), repr(options)]
+        parts = [robot.digest, repr(pose_world_base.to_list()), repr(table), repr(options), repr(lamps)]
         parts += [f"{node.id}:{model_digest(objects[node.id])}:{node.contents}" for node in scene.objects]
         key = "|".join(parts)
         built = self._models.pop(key, None)
         if built is None:
-            built = build_model(scene, objects, robot, pose_world_base=pose_world_base, table=table, options=options)
+            built = build_model(
+                scene, objects, robot, pose_world_base=pose_world_base, table=table, options=options, lamps=lamps
+            )
         self._models[key] = built
         while len(self._models) > self.capacity:
             self._models.popitem(last=False)
@@ -145,6 +150,7 @@ def build_model(
     pose_world_base: Pose | None = None,
     table: TableShape | None = None,
     options: PhysicsOptions | None = None,
+    lamps: tuple[Lamp, ...] = (),
     decorate: Callable[[Any], None] | None = None,
 ) -> BuiltScene:
     """Compile table, arm and objects into one model; every object still stands at the origin.
@@ -163,7 +169,7 @@ def build_model(
     base = pose_world_base or Pose()
     _check_ids(scene, objects)
     spec = _empty_spec(options)
-    add_stage(spec, table or TableShape(), plane=options.plane_table)
+    add_stage(spec, table or TableShape(), plane=options.plane_table, lamps=lamps)
     arm = mujoco.MjSpec.from_file(str(robot.xml_path))
     _set_options(arm, options)  # the arm's own options would be reported as a conflict
     frame = spec.worldbody.add_frame(pos=base.position_m, quat=base.quat_wxyz)
@@ -263,7 +269,8 @@ def _digest(model: ObjectModel) -> str:
         h.update(repr(head).encode())
         if joint is not None:
             h.update(np.asarray(joint.axis, float).tobytes() + np.asarray(joint.anchor_m, float).tobytes())
-        for array in (link.vertices_m, link.faces, link.face_part, *link.hulls):
+        printed = [a for name in sorted(link.surfaces) for a in (link.surfaces[name].image, link.surfaces[name].uv)]
+        for array in (link.vertices_m, link.faces, link.face_part, *link.hulls, *printed):
             h.update(np.ascontiguousarray(array).tobytes())
     return h.hexdigest()
 
@@ -329,7 +336,7 @@ def _add_object(spec: Any, object_id: str, model: ObjectModel, options: PhysicsO
             spec.add_exclude(bodyname1=parent.name, bodyname2=name)
         _set_inertia(body, link)
         for i, (part, mesh) in enumerate(_part_meshes(spec, name, link)):
-            body.add_geom(
+            geom = body.add_geom(
                 name=f"{name}#v{i}",
                 type=mujoco.mjtGeom.mjGEOM_MESH,
                 meshname=mesh,
@@ -339,6 +346,9 @@ def _add_object(spec: Any, object_id: str, model: ObjectModel, options: PhysicsO
                 conaffinity=0,
                 mass=0.0,
             )
+            if part in link.surfaces:
+                # A geom's own colour would tint what is printed.
+                geom.material, geom.rgba = printed_material(spec, link.surfaces[part]), [1.0, 1.0, 1.0, 1.0]
         for i, hull in enumerate(link.hulls):
             spec.add_mesh(name=f"{name}#c{i}", uservert=np.asarray(hull, float).ravel())
             geom = body.add_geom(
@@ -391,13 +401,18 @@ def _part_meshes(spec: Any, name: str, link: LinkModel) -> Iterator[tuple[str, s
         faces = link.faces[link.face_part == p]
         if len(faces) == 0:
             continue
-        used, local = np.unique(faces, return_inverse=True)
         mesh = f"{name}#v{p}"
+        shell = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        if part in link.surfaces:
+            add_printed_mesh(spec, mesh, link.vertices_m[faces], link.surfaces[part], inertia=shell)
+            yield part, mesh
+            continue
+        used, local = np.unique(faces, return_inverse=True)
         spec.add_mesh(
             name=mesh,
             uservert=np.asarray(link.vertices_m[used], float).ravel(),
             userface=local.astype(np.int32).ravel(),
-            inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
+            inertia=shell,
         )
         yield part, mesh
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armwright.core.camera import CameraModel, RgbdFrame
+from armwright.core.pose import Pose
 from armwright.core.settings import RendererName
 from armwright.sim.looks import Appearance
 from armwright.sim.physics import Physics, Sample
@@ -47,13 +49,28 @@ class RendererPool:
 RENDERERS = RendererPool()
 
 
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A camera that moves along with one of the model's.
+
+    Attributes:
+        camera: Name of that camera.
+        pose_camera_this: Pose in its frame (OpenCV axes).
+        fovy_deg: Vertical field of view.
+    """
+
+    camera: str
+    pose_camera_this: Pose
+    fovy_deg: float
+
+
 class SimulatedCamera:
     """A camera of the world, fixed or carried by the arm.
 
     Args:
         name: ``front``, ``wrist`` …
         physics: The world's stepping core.
-        mount: A fixed pinhole, or the name of a camera of the model.
+        mount: A fixed pinhole, the name of a camera of the model, or a place beside one.
         width, height: Image size [px].
         backend: Renderer by name; None for the settings' choice.
         shadows, samples: As for `Renderer`.
@@ -63,7 +80,7 @@ class SimulatedCamera:
         self,
         name: str,
         physics: Physics,
-        mount: CameraModel | str,
+        mount: CameraModel | str | Beside,
         *,
         width: int,
         height: int,
@@ -188,4 +205,12 @@ class SimulatedCamera:
     def _pinhole(self, data: Any) -> CameraModel:
         if isinstance(self._mount, str):
             return camera_model(self._physics.model, data, self._mount, self._width, self._height)
+        if isinstance(self._mount, Beside):
+            own = camera_model(self._physics.model, data, self._mount.camera, self._width, self._height)
+            return CameraModel.from_fov(
+                width=self._width,
+                height=self._height,
+                fovy_deg=self._mount.fovy_deg,
+                pose_world_camera=own.pose_world_camera @ self._mount.pose_camera_this,
+            )
         return self._mount

@@ -7,7 +7,7 @@ and the floor and for some lights. It has the same bodies and joints as the one 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from armwright.assets.scene import SceneSpec
 from armwright.sim._stage import TableShape
 from armwright.sim.build import BuiltScene, PhysicsOptions, build_model
 from armwright.sim.textures import texture_image
+
+if TYPE_CHECKING:
+    from armwright.robots.station import Lamp
 
 _OBJECT_PX, _PLANE_PX = 128, 512
 _PLANES = {TABLE: "wood", FLOOR: "floor"}
@@ -26,7 +29,9 @@ _EVERYWHERE_DEG = 180.0
 _QUADS = 24
 
 
-def slotted_model(built: BuiltScene, scene: SceneSpec, *, table: TableShape, options: PhysicsOptions) -> Any:
+def slotted_model(
+    built: BuiltScene, scene: SceneSpec, *, table: TableShape, options: PhysicsOptions, lamps: tuple[Lamp, ...] = ()
+) -> Any:
     """Compile the ``MjModel`` of a scene with slots for textures and lights."""
 
     def add_slots(spec: Any) -> None:
@@ -53,6 +58,7 @@ def slotted_model(built: BuiltScene, scene: SceneSpec, *, table: TableShape, opt
         pose_world_base=built.pose_world_base,
         table=table,
         options=options,
+        lamps=lamps,
         decorate=add_slots,
     ).model
 
@@ -125,13 +131,21 @@ class Wardrobe:
     It is kept apart from the world, since a cycle would keep the megabytes of both for long.
     """
 
-    def __init__(self, built: BuiltScene, scene: SceneSpec, *, table: TableShape, options: PhysicsOptions) -> None:
-        self._parts = built, scene, table, options
+    def __init__(
+        self,
+        built: BuiltScene,
+        scene: SceneSpec,
+        *,
+        table: TableShape,
+        options: PhysicsOptions,
+        lamps: tuple[Lamp, ...] = (),
+    ) -> None:
+        self._parts = built, scene, table, options, lamps
         self._slotted: Any = None
 
     def dressed(self, looks: Looks) -> Any:
         """Return the model to draw an episode with."""
-        built, scene, table, options = self._parts
+        built, scene, table, options, lamps = self._parts
         if self._slotted is None:
-            self._slotted = slotted_model(built, scene, table=table, options=options)
+            self._slotted = slotted_model(built, scene, table=table, options=options, lamps=lamps)
         return dressed_model(self._slotted, looks, built.body_object)

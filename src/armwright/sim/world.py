@@ -21,7 +21,7 @@ from armwright.core.settings import RendererName, get_settings
 from armwright.sim._stage import TableShape
 from armwright.sim.arm import ArmOptions, SimulatedArm
 from armwright.sim.build import ARM_PREFIX, MODELS, BuiltScene, PhysicsOptions, model_digest
-from armwright.sim.cameras import SimulatedCamera
+from armwright.sim.cameras import Beside, SimulatedCamera
 from armwright.sim.dress import Wardrobe
 from armwright.sim.looks import Appearance
 from armwright.sim.physics import Physics, PhysicsState, Sample
@@ -133,6 +133,7 @@ class World:
             pose_world_base=place.base_pose(baked.spec),
             table=self.table,
             options=self.options.physics,
+            lamps=place.lamps,
         )
         self.station = place
         self.objects: Mapping[str, ObjectModel] = built.objects
@@ -142,7 +143,7 @@ class World:
         self._truth = WorldTruth(self._physics, self.arm.map)
         self.cameras: Mapping[str, SimulatedCamera] = self._cameras(place)
         self.scene = scene
-        self._wardrobe = Wardrobe(built, scene, table=self.table, options=self.options.physics)
+        self._wardrobe = Wardrobe(built, scene, table=self.table, options=self.options.physics, lamps=place.lamps)
         self.reset(scene)
 
     @property
@@ -268,10 +269,15 @@ class World:
     def _cameras(self, place: Station) -> dict[str, SimulatedCamera]:
         o = self.options
         width, height = o.image_px
-        mounts: dict[str, CameraModel | str] = {
+        mounts: dict[str, CameraModel | str | Beside] = {
             name: camera.model(width=width, height=height) for name, camera in place.cameras.items()
         }
         mounts["wrist"] = ARM_PREFIX + "wrist"
+        if place.wrist_camera is not None:
+            x, y, z, *quat = self.built.robot.spec.wrist_camera
+            pose_spec_tool = Pose(np.array([x, y, z]), np.array(quat)).inverse()
+            carried = place.wrist_camera
+            mounts["wrist"] = Beside(ARM_PREFIX + "wrist", pose_spec_tool @ carried.pose_tool_camera, carried.fovy_deg)
         return {
             name: SimulatedCamera(
                 name,
