@@ -45,7 +45,7 @@ def test_help_of_every_command_loads_nothing_heavy():
         "from armwright.cli.app import app\n"
         "with contextlib.redirect_stdout(io.StringIO()) as shown:\n"
         "    for words in ([], ['run'], ['generate'], ['bench'], ['parse'], ['dataset'], ['assets'], ['robots'],"
-        " ['doctor']):\n"
+        " ['doctor'], ['shelf']):\n"
         "        try:\n"
         "            app([*words, '--help'], prog_name='armwright')\n"
         "        except SystemExit as end:\n"
@@ -54,7 +54,7 @@ def test_help_of_every_command_loads_nothing_heavy():
     )
     loaded, shown = json.loads(python(code))
     assert not set(HEAVY_FOR_HELP) & set(loaded)
-    for command in ("run", "generate", "bench", "parse", "dataset", "assets", "robots", "doctor"):
+    for command in ("run", "generate", "bench", "parse", "dataset", "assets", "robots", "doctor", "shelf"):
         assert f"armwright {command}" in shown
 
 

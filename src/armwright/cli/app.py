@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import armwright
-from armwright.cli import assets, bench, dataset, doctor, generate, parse, robots, run
+from armwright.cli import assets, bench, dataset, doctor, generate, parse, robots, run, shelf
 
 app = typer.Typer(
     name="armwright",
@@ -26,6 +26,7 @@ app.command("bench")(bench.bench)
 app.add_typer(dataset.app, name="dataset")
 app.add_typer(assets.app, name="assets")
 app.add_typer(robots.app, name="robots")
+app.add_typer(shelf.app, name="shelf")
 
 
 def _version(value: bool) -> None:

@@ -203,7 +203,7 @@ def _rows(
 
 
 def _shifted(points: Array, x: float, y: float) -> Array:
-    return points + np.array([x, y, 0.0])
+    return np.asarray(points + np.array([x, y, 0.0]))
 
 
 def _disc(radius: float, height: float, *, up: bool, segments: int = _SEGMENTS, squash: float = 1.0) -> Array:
