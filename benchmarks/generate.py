@@ -140,7 +140,7 @@ def work(job: Job, index: int, gate: Any, results: Any) -> None:
 
 def ours(job: Job, workers: int) -> dict[str, Any]:
     """Run the job on some processes and return the row of the table."""
-    from armwright.generate.pool import one_thread_each
+    from armwright.core.pool import one_thread_each
 
     context = multiprocessing.get_context("spawn")
     gate, results = context.Barrier(workers), context.Queue()

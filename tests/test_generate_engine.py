@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from armwright.core.errors import UnknownNameError, UsageError
+from armwright.core.pool import episode_seed
 from armwright.generate.attempt import Attempt, run_attempt
 from armwright.generate.bench import BenchRequest, run_bench
 from armwright.generate.engine import generate_dataset
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
-from armwright.generate.pool import episode_seed
 from armwright.generate.record import dataset_schema, episode_data
 from armwright.generate.replay import replay_dataset
 from armwright.generate.request import GenerateRequest

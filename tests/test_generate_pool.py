@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armwright.core.errors import ArmwrightError, OutputError, UnknownNameError, UsageError
-from armwright.generate.entries import AttemptEntry
-from armwright.generate.journal import Journal
-from armwright.generate.pool import (
+from armwright.core.pool import (
     SEEDS_PER_RUN,
     EpisodeTimeoutError,
     WorkerDiedError,
@@ -23,6 +21,8 @@ from armwright.generate.pool import (
     run_in_order,
     watchdog,
 )
+from armwright.generate.entries import AttemptEntry
+from armwright.recording.journal import Journal
 
 REQUEST = {"sentence": "x", "seed": 0}
 

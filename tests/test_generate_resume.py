@@ -172,7 +172,7 @@ def test_a_run_of_another_kind_is_said(out):
 
 
 def test_two_runs_in_one_folder_are_told_apart_before_anything_is_simulated(tmp_path):
-    from armwright.generate.inputs import claimed
+    from armwright.recording.outputs import claimed
 
     with claimed(tmp_path / "out"), pytest.raises(UsageError, match="another process is at work"):
         run_once(RunRequest(SENTENCE, images=False), tmp_path / "out", progress=lambda text: pytest.fail(text))

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 from armwright.core.errors import MissingDependencyError, OutputError, UnknownNameError, UsageError
+from armwright.core.pool import run_in_order
 from armwright.generate import shards
 from armwright.generate.engine import generate_dataset
 from armwright.generate.engines import LocalEngine, compute_engine, engine_names
 from armwright.generate.on_ray import RayEngine
 from armwright.generate.parsing import parse_sentence
-from armwright.generate.pool import run_in_order
 from armwright.generate.request import GenerateRequest, read_part
 from armwright.generate.sharded import collect_in_shards
 from armwright.generate.shards import MARK, SHARDS, MadeShard, ShardTask, make_shard, read_shard, surroundings, take

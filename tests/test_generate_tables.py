@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from armwright.core.pool import EpisodeTimeoutError
 from armwright.core.task import Primitive
 from armwright.generate import bench as benches
 from armwright.generate import episode as episodes
 from armwright.generate.bench import BenchRequest, run_bench
 from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
-from armwright.generate.pool import EpisodeTimeoutError
 from armwright.generate.stages import stage_outcomes, stage_rates
 from armwright.generate.tables import cross, format_cross, format_table, rows_csv, stages_csv
 from armwright.skills import dispatch

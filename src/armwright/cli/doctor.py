@@ -63,7 +63,7 @@ def _findings() -> Iterator[Finding]:
 
 
 def _python() -> Iterator[Finding]:
-    from armwright.generate.pool import cores
+    from armwright.core.pool import cores
 
     found = ".".join(map(str, sys.version_info[:3]))
     ok = sys.version_info >= (3, 11)

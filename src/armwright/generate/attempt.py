@@ -9,7 +9,7 @@ from typing import Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, SceneError, UsageError
-from armwright.generate.pool import EpisodeTimeoutError, crash_text, watchdog
+from armwright.core.pool import EpisodeTimeoutError, crash_text, watchdog
 from armwright.generate.request import GenerateRequest
 
 

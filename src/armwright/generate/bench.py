@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, UsageError, quoted
+from armwright.core.pool import CrashCount, crash_text, episode_seed, watchdog
 from armwright.generate.engines import Engine, compute_engine
 from armwright.generate.entries import RolloutEntry, rollout_key
-from armwright.generate.inputs import check_out
-from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
-from armwright.generate.pool import CrashCount, crash_text, episode_seed, watchdog
 from armwright.generate.snapshots import snapshot_path, write_snapshot
 from armwright.generate.stages import stage_outcomes, stage_rates, unreached
 from armwright.generate.suite import is_task_name, load_task
 from armwright.generate.tables import write_tables
+from armwright.recording.journal import Journal
+from armwright.recording.outputs import check_out
 from armwright.recording.result import Outcome, ResultRecord, bench_rows, bench_summary, collect_versions
 
 if TYPE_CHECKING:

@@ -12,19 +12,19 @@ from typing import Any
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import UsageError
 from armwright.core.files import write_json
+from armwright.core.pool import CrashCount
 from armwright.generate.attempt import Attempt, attempt_writer, forget_writers, run_attempt
 from armwright.generate.engines import Engine, compute_engine
 from armwright.generate.entries import AttemptEntry
-from armwright.generate.inputs import check_out, check_text
-from armwright.generate.journal import Journal
 from armwright.generate.names import check_names
 from armwright.generate.parsing import check_skills, parse_sentence
-from armwright.generate.pool import CrashCount
 from armwright.generate.request import GenerateRequest
 from armwright.generate.sharded import collect_in_shards
 from armwright.generate.shards import SHARDS, shard_keys
+from armwright.recording.journal import Journal
 from armwright.recording.layout import episode_key
 from armwright.recording.lerobot import finished_keys
+from armwright.recording.outputs import check_out, check_text
 from armwright.recording.result import ResultRecord, collect_versions
 
 PARSED = "parsed.json"

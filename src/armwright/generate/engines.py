@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from armwright.core.errors import UnknownNameError, UsageError
 from armwright.core.plugins import load_plugin, plugin_names
-from armwright.generate.pool import run_in_order
+from armwright.core.pool import run_in_order
 
 ENTRY_POINT_GROUP = "armwright.engines"
 BUILT_IN = ("local", "ray")
@@ -72,7 +72,7 @@ class LocalEngine:
         workers: int,
     ) -> None:
         """Hand out tasks to worker processes, or do them in this one."""
-        from armwright.generate.pool import cores
+        from armwright.core.pool import cores
 
         run_in_order(work, next_task, done, workers=workers or cores())
 

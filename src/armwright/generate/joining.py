@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from armwright.core.errors import UsageError
-from armwright.generate.inputs import REQUEST, claimed, held
 from armwright.recording.layout import SCHEMA
 from armwright.recording.merge import merge_datasets
+from armwright.recording.outputs import REQUEST, claimed, held
 from armwright.recording.verify import verify_dataset
 
 

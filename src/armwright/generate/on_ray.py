@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from armwright.core.errors import ArmwrightError, MissingDependencyError, UsageError, in_one_line
+from armwright.core.pool import THREAD_COUNTS, WorkerDiedError
 from armwright.core.settings import exported_settings
-from armwright.generate.pool import THREAD_COUNTS, WorkerDiedError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

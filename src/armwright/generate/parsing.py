@@ -9,7 +9,7 @@ from armwright.assets.library import default_library
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import UsageError, quoted
 from armwright.core.task import Primitive
-from armwright.generate.inputs import check_text
+from armwright.recording.outputs import check_text
 
 
 def parse_sentence(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from armwright.core.errors import UsageError, quoted
-from armwright.generate.pool import SEEDS_PER_RUN, episode_seed
+from armwright.core.pool import SEEDS_PER_RUN, episode_seed
 
 # Attempts per wanted demonstration before a run gives up.
 MAX_ATTEMPTS_PER_EPISODE = 5

@@ -12,13 +12,13 @@ from typing import Any
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import SceneError, UsageError
 from armwright.generate.episode import Episode, EpisodeRequest, run_episode
-from armwright.generate.inputs import check_out, check_text, claimed, held
 from armwright.generate.names import check_names
 from armwright.generate.parsing import parse_sentence, parsed_record
 from armwright.generate.randomising import Randomising
 from armwright.generate.record import CAMERAS, FPS, dataset_schema, episode_data
 from armwright.generate.session import Session
 from armwright.recording.lerobot import DatasetWriter
+from armwright.recording.outputs import check_out, check_text, claimed, held
 from armwright.recording.reader import DatasetReader
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
 from armwright.recording.video import side_by_side, write_video

@@ -27,9 +27,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from armwright.assets.scene import ParsedTask
 from armwright.core.errors import ArmwrightError, OutputError, UsageError
 from armwright.core.files import write_json
+from armwright.core.pool import CrashCount
 from armwright.generate.attempt import Attempt, attempt_writer, run_attempt
 from armwright.generate.entries import AttemptEntry
-from armwright.generate.pool import CrashCount
 from armwright.generate.request import GenerateRequest
 from armwright.recording.layout import INFO, episode_key
 from armwright.recording.lerobot import finished_keys

@@ -97,5 +97,7 @@ def command_of(out: Path) -> str:
 
 
 def kind_of(request: dict[str, object]) -> str:
-    """Return which command a stored request is of."""
+    """Return which command a stored request is of: what it says itself, or what its fields tell."""
+    if isinstance(command := request.get("command"), str):
+        return command
     return "bench" if "sentences" in request else "generate" if "sentence" in request else _UNKNOWN

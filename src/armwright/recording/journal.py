@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from armwright.core.errors import OutputError, UsageError
 from armwright.core.files import write_json
-from armwright.generate.inputs import REQUEST, claimed, held, kind_of
+from armwright.recording.outputs import REQUEST, claimed, held, kind_of
 
 JOURNAL = "journal.jsonl"
 
