@@ -48,7 +48,7 @@ def test_faults_are_as_frequent_as_stated(fault):
     ]
     rate = {"missed": 40 - np.mean(counts), "split": np.mean(counts) - 40, "merged": 40 - np.mean(counts)}[fault] / 40
     # Of two that touch either may draw the merger.
-    assert rate == pytest.approx({"merged": 0.18}.get(fault, 0.2), abs=0.03)
+    assert rate == pytest.approx({"merged": 0.18}.get(fault, 0.2), abs=0.05)
 
 
 def test_outlines_wander_but_objects_stay():
