@@ -1,0 +1,79 @@
+"""Grade a placing by the simulator's truth, here and nowhere else: SR within 6 cm, upright, neighbours (OMAR §V-C)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armwright.core.pose import Pose
+from armwright.shelf.metrics import PlacementScore, score_placement
+from armwright.shelf.records import Box, Orientation
+
+if TYPE_CHECKING:
+    from armwright.shelf.worlds import ShelfWorld
+
+SETTLE_S = 1.0
+"""World time after the release before anything is judged, so that what tips has time to fall."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What really stands where at one moment.
+
+    Attributes:
+        boxes: Id -> box around it in the shelf frame.
+        poses_world: Id -> pose.
+    """
+
+    boxes: Mapping[str, Box]
+    poses_world: Mapping[str, Pose]
+
+
+def truth_of(world: ShelfWorld) -> Truth:
+    """Return the truth of a `worlds.ShelfWorld` now."""
+    found = world.truth_objects()
+    return Truth({o.id: o.box for o in found}, {o.id: o.pose_world for o in found})
+
+
+def grade(
+    before: Truth,
+    after: Truth,
+    planned: Box,
+    *,
+    executed: bool,
+    target_id: str = "target",
+    as_found: Orientation = "upright",
+    wanted: Orientation = "upright",
+) -> PlacementScore:
+    """Grade a run.
+
+    Args:
+        before: The truth before the robot moved.
+        after: The truth at least ``SETTLE_S`` after it let go.
+        planned: The chosen place, in the shelf frame.
+        executed: Every component did its part.
+        target_id: Which object was placed.
+        as_found, wanted: How the target stood before, and how it was to stand.
+    """
+    start, end = before.poses_world[target_id], after.poses_world[target_id]
+    # What was up in the object's own frame is to be up again; turned over, a product's top is at +z, its label at -x.
+    up = start.rotation.T @ np.array([0.0, 0.0, 1.0])
+    if as_found != wanted:
+        up = np.array([0.0, 0.0, 1.0]) if as_found == "lying" else np.array([-1.0, 0.0, 0.0])
+    own = end.rotation @ up
+    moved = [
+        end_pose.distance_to(before.poses_world[name])
+        for name, end_pose in after.poses_world.items()
+        if name != target_id
+    ]
+    placed = after.boxes[target_id]
+    return score_placement(
+        planned.center_m,
+        placed.center_m,
+        executed=executed,
+        placed_up=(float(own[0]), float(own[1]), float(own[2])),
+        moved_m=moved,
+    )
