@@ -138,6 +138,7 @@ def placements(
     obstacles: Sequence[Footprint] = (),
     bounds: TableBounds | None = None,
     free: Callable[[Pose], bool] | None = None,
+    margin_m: float = MARGIN_M,
 ) -> list[Placement]:
     """Draw poses of ``held`` that satisfy ``relation`` to ``target``; pure geometry, nothing is simulated.
 
@@ -155,6 +156,7 @@ def placements(
         obstacles: Footprints of everything else, the target not among them.
         bounds: Usable table; 0.8 m x 1.2 m in front of the base where None.
         free: A further test that a pose must pass.
+        margin_m: Kept free between its outline and the obstacles'.
 
     Returns:
         Up to ``n`` poses, best first; none where the relation cannot hold (too large, no surface, no room).
@@ -181,7 +183,7 @@ def placements(
     found: list[Placement] = []
     for placement in drawn:
         print_ = Footprint.from_model(held, placement.pose_world_object)
-        if any(print_.overlaps(other, margin_m=MARGIN_M) for other in obstacles):
+        if any(print_.overlaps(other, margin_m=margin_m) for other in obstacles):
             continue
         if free is not None and not free(placement.pose_world_object):
             continue

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from armwright.assets.footprint import Footprint
 from armwright.assets.parts import owner_of, seat_poses
-from armwright.assets.placement import REST_M, is_entered_from_front, placements, standing
+from armwright.assets.placement import MARGIN_M, REST_M, is_entered_from_front, placements, standing
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import TABLE, RelationName
@@ -17,7 +17,7 @@ from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import move_straight, move_to_any, retreat
 from armwright.skills.rank import Usable, attach, known_opening, tool_pose
-from armwright.skills.settled import settled_inside
+from armwright.skills.settled import settled_flat, settled_inside
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
@@ -91,36 +91,55 @@ def placement_poses(
     around = _around(ctx, others, reference, relation)
     roofed = relation == "in" and other is not None and is_entered_from_front(other)
     most = PLACEMENTS * (ROOFED if roofed else 1)
-    found = placements(
-        ctx.scene.model(object_id),
-        other,
-        relation,
-        rng=ctx.rng,
-        n=most * (ROOM_FOR_NEXT if then else FORESEEN if relation == "in" and not roofed else 1),
-        pose_world_held=stand,
-        pose_world_target=pose_world_other,
-        obstacles=list(around.values()),
-        bounds=ctx.bounds,
-    )
+    joined = _lying_on(ctx, reference, around) if relation == "on" else []
+    more = ROOM_FOR_NEXT if then or joined else FORESEEN if relation == "in" and not roofed else 1
+    found = []
+    for margin_m in (MARGIN_M + ctx.gripper.finger_thickness_m, MARGIN_M) if then or joined else (MARGIN_M,):
+        found += placements(
+            ctx.scene.model(object_id),
+            other,
+            relation,
+            rng=ctx.rng,
+            n=most * more - len(found),
+            pose_world_held=stand,
+            pose_world_target=pose_world_other,
+            obstacles=list(around.values()),
+            bounds=ctx.bounds,
+            margin_m=margin_m,
+        )
+        if len(found) >= most:  # there is room for a finger beside it
+            break
     if relation == "in" and reference is not None and not roofed:
         within = [o for o in others if o not in around]
         found = settled_inside(ctx, object_id, reference, found, most=2 * PLACEMENTS, within=within)
         return [p.pose_world_object for p in found]
     poses = [p.pose_world_object for p in found]
+    if joined and reference is not None:
+        poses = settled_flat(ctx, object_id, reference, poses, most=most if not then else len(poses), within=joined)
     if not then or other is None or reference is None:
         return poses[:most]
 
     taken = [footprint for o, footprint in around.items() if o not in then]
-    roomy: list[int] = []
-    for pose in poses:
-        roomy.append(room_left(ctx, then, reference, relation, [*taken, _outline(ctx, object_id, pose)]))
-        if roomy.count(len(then)) == PLACEMENTS:
+    for margin_m in (MARGIN_M + ctx.gripper.finger_thickness_m, MARGIN_M):
+        roomy: list[int] = []
+        for pose in poses:
+            print_ = _outline(ctx, object_id, pose)
+            roomy.append(room_left(ctx, then, reference, relation, [*taken, print_], margin_m=margin_m))
+            if roomy.count(len(then)) == PLACEMENTS:
+                break
+        if len(then) in roomy:  # a finger passes between them
             break
     return [pose for pose, room in zip(poses, roomy, strict=False) if room == max(roomy, default=0)][:PLACEMENTS]
 
 
 def room_left(
-    ctx: SkillContext, then: Sequence[str], target: str, relation: RelationName, taken: Sequence[Footprint]
+    ctx: SkillContext,
+    then: Sequence[str],
+    target: str,
+    relation: RelationName,
+    taken: Sequence[Footprint],
+    *,
+    margin_m: float = MARGIN_M,
 ) -> int:
     """Return for how many of the objects to come, in order and close to each other, there is room on a target.
 
@@ -130,6 +149,7 @@ def room_left(
         target: What they are put on.
         relation: How.
         taken: Outlines of what stands there already, what is put there now last.
+        margin_m: Kept free between outlines.
     """
     taken = list(taken)
     for count, object_id in enumerate(then):
@@ -142,6 +162,7 @@ def room_left(
             pose_world_held=standing(ctx.scene.model(object_id), ctx.scene.pose_world(object_id)),
             pose_world_target=ctx.scene.pose_world(target),
             obstacles=taken,
+            margin_m=margin_m,
         )
         if len(found) < SPARE:
             return count
@@ -149,6 +170,14 @@ def room_left(
         last = taken[-1].center_m
         taken.append(min(outlines, key=lambda outline: float(np.linalg.norm(outline.center_m - last))))
     return len(then)
+
+
+def _lying_on(ctx: SkillContext, reference: str | None, around: Mapping[str, Footprint]) -> list[str]:
+    """Return what lies on something loose, seen from above."""
+    if reference is None or ctx.scene.model(reference).static:
+        return []
+    low, high = Footprint.from_model(ctx.scene.model(reference), ctx.scene.pose_world(reference)).bounds_m
+    return [o for o, outline in around.items() if ((outline.center_m > low) & (outline.center_m < high)).all()]
 
 
 def _outline(ctx: SkillContext, object_id: str, pose_world: Pose) -> Footprint:

@@ -1,4 +1,4 @@
-"""Keep those places in a container at which a thing that is let go comes to lie inside, as far as can be foreseen."""
+"""Keep those places at which a thing that is let go comes to lie inside, or flat, as far as can be foreseen."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from armwright.assets.export import link_inertia
 from armwright.assets.model import ObjectModel
 from armwright.assets.placement import Placement
+from armwright.assets.rolling import tilted_rad
 from armwright.core.pose import Array, Pose
 from armwright.planning.settling import Settling
 from armwright.skills.context import SkillContext
@@ -19,6 +20,8 @@ DEEP_M = 0.012
 # So well centred it lies inside though it is let go a little beside where it was to be; with fewer such, all will do.
 SURE = 0.85
 ENOUGH = 4
+# What tilts by less than this when it is let go lies as it was meant to.
+FLAT_RAD = np.deg2rad(6.0)
 
 
 def settled_inside(
@@ -55,6 +58,39 @@ def settled_inside(
     if len(sure) >= ENOUGH:
         inside = sure
     return [placement for _, placement in inside[:most]] or list(found[:most])
+
+
+def settled_flat(
+    ctx: SkillContext, object_id: str, target: str, poses: Sequence[Pose], *, most: int, within: Sequence[str] = ()
+) -> list[Pose]:
+    """Return the poses in the world from which an object comes to lie as it was put, on what it is put on, in order.
+
+    Where there are few of those, the ones that tilt least follow.
+
+    Args:
+        ctx: The scene.
+        object_id: What is let go.
+        target: What it is put on.
+        poses: Where, best first.
+        most: How many to return.
+        within: What lies there already.
+    """
+    started = time.perf_counter()
+    model = ctx.scene.model(object_id)
+    around = [(ctx.scene.model(o), ctx.scene.pose_world(o)) for o in (target, *within)]
+    settling = Settling(model, around)
+    flat, leaning = [], []
+    for pose in poses:
+        tilt = tilted_rad(model, settling.rest(pose), pose.inverse().rotate([0.0, 0.0, 1.0]))
+        if tilt < FLAT_RAD:
+            flat.append(pose)
+        else:
+            leaning.append((tilt, pose))
+        if len(flat) == most:
+            break
+    leaning.sort(key=lambda row: row[0])
+    ctx.add_time("foresee", time.perf_counter() - started)
+    return [*flat, *(pose for _, pose in leaning[: max(0, ENOUGH - len(flat))])]
 
 
 def off_centre(model: ObjectModel, pose_world_object: Pose, target: ObjectModel, pose_world_target: Pose) -> float:

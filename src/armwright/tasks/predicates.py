@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armwright.assets.beneath import room_under
-from armwright.assets.footprint import all_vertices, convex_outline
-from armwright.assets.model import ObjectModel, SupportSurface
+from armwright.assets.model import SupportSurface
+from armwright.assets.rolling import tilted_rad
 from armwright.core.pose import Array
 from armwright.core.task import RelationName
 from armwright.tasks.evidence import TABLE, Evidence, ObjectEvidence
@@ -19,8 +19,6 @@ STILL_SPEED_M_S = 0.01
 STILL_SPIN_RAD_S = 0.10
 # Wider than any wobble of a settled object, narrower than the tilt at which a mug or a can starts to fall (~25 deg).
 UPRIGHT_RAD = np.deg2rad(15.0)
-# Round is what is nearly as wide in every direction across its axis, and by so much longer along it.
-ROUND, SLENDER = 0.9, 1.2
 # Compliant contacts let a resting object sink by well under this.
 CONTACT_SLACK_M = 0.01
 LIFTED_M = 0.03
@@ -71,27 +69,8 @@ def upright(evidence: Evidence, subject: str, up_before: Array) -> Verdict:
         up_before: (3,) the world's up in the subject's frame before the task.
     """
     seen = evidence.objects[subject]
-    up_now = seen.pose_world.inverse().rotate([0.0, 0.0, 1.0])
-    axis = round_about(seen.model)
-    if axis is None:
-        tilt = float(np.arccos(np.clip(up_now @ up_before, -1.0, 1.0)))
-    else:
-        tilt = float(abs(np.subtract(*np.arcsin(np.clip([up_now @ axis, up_before @ axis], -1.0, 1.0)))))
+    tilt = tilted_rad(seen.model, seen.pose_world, up_before)
     return Verdict(tilt < UPRIGHT_RAD, f"upright({subject})", f"tilted by {np.rad2deg(tilt):.0f} deg")
-
-
-def round_about(model: ObjectModel) -> Array | None:
-    """Return (3,) the axis of an object's frame along which it is longest, if it is round about it, else None."""
-    points = all_vertices(model)
-    size = np.ptp(points, axis=0)
-    longest = int(np.argmax(size))
-    flat = np.delete(points, longest, axis=1)
-    if size[longest] < SLENDER * np.delete(size, longest).max():
-        return None
-    outline = convex_outline(flat)
-    turn = np.linspace(0.0, np.pi, 32, endpoint=False)
-    width = np.ptp(outline @ np.stack([np.cos(turn), np.sin(turn)]), axis=0)
-    return np.eye(3)[longest] if width.min() > ROUND * width.max() else None
 
 
 def lifted(evidence: Evidence, subject: str, low_before_m: float) -> Verdict:
