@@ -87,4 +87,4 @@ def test_what_turned_in_the_hand_is_let_go_as_it_hangs_with_the_hand_as_it_was_m
             assert abs(low - 0.03) < 1e-9
         return poses
 
-    assert len(hung(0.15)) == 1 and hung(TURNED_RAD + 0.01) == []
+    assert len(hung(0.15)) == 1 and len(hung(TURNED_RAD + 0.01)) == 1 and hung(2.5) == []

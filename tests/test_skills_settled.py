@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from armwright.assets.placement import placements
+from armwright.assets.footprint import Footprint
+from armwright.assets.placement import MARGIN_M, placements
+from armwright.assets.rolling import tilted_rad
 from armwright.core.pose import Pose
 from armwright.planning.settling import Settling
 from armwright.skills.place import placement_poses
-from armwright.skills.settled import off_centre, settled_inside
+from armwright.skills.settled import FLAT_RAD, off_centre, rights_itself, settled_inside
 from skill_scenes import bench
 
 
@@ -45,3 +47,36 @@ def test_where_nothing_will_lie_inside_all_places_are_left(session_of):
         pose_world_target=stage.ctx.scene.pose_world("bowl"),
     )
     assert found and settled_inside(stage.ctx, "leek", "bowl", found, most=4) == found[:4]
+
+
+def test_beside_what_lies_on_a_plate_a_thing_is_put_where_it_lies_flat_and_a_finger_passes(session_of):
+    """A carrot that was laid against a banana rolled up onto it, and no finger fitted between them."""
+    stage = bench(
+        session_of("franka"),
+        places={"plate": (0.5, 0.2), "banana": (0.5, 0.25, 0.045)},
+        carrot="carrot",
+        plate="plate",
+        banana="banana",
+        instance=0,
+    )
+    ctx, models = stage.ctx, stage.models
+    around = [(models[o], ctx.scene.pose_world(o)) for o in ("plate", "banana")]
+    settling = Settling(models["carrot"], around)
+    offered = placement_poses(ctx, "carrot", "plate", "on", stand=ctx.scene.pose_world("carrot"))
+    banana = Footprint.from_model(*around[1])
+
+    def tilt(pose: Pose) -> float:
+        return tilted_rad(models["carrot"], settling.rest(pose), pose.inverse().rotate([0.0, 0.0, 1.0]))
+
+    assert len(offered) > 3 and all(tilt(pose) < FLAT_RAD for pose in offered)
+    margin_m = MARGIN_M + ctx.gripper.finger_thickness_m
+    assert not Footprint.from_model(models["carrot"], offered[0]).overlaps(banana, margin_m=margin_m)
+
+
+def test_a_bowl_that_hangs_askew_rights_itself_and_a_bottle_falls_over(session_of):
+    stage = bench(session_of("franka"), bowl="bowl", bottle="bottle")
+    askew = Pose([0.0, 0.0, 0.1], [np.cos(0.16), np.sin(0.16), 0.0, 0.0])
+    assert rights_itself(stage.ctx, "bowl", askew, meant=Pose())
+    assert not rights_itself(
+        stage.ctx, "bottle", Pose(askew.position_m, [np.cos(0.3), np.sin(0.3), 0, 0]), meant=Pose()
+    )

@@ -139,6 +139,7 @@ def placements(
     bounds: TableBounds | None = None,
     free: Callable[[Pose], bool] | None = None,
     margin_m: float = MARGIN_M,
+    beside: Footprint | None = None,
 ) -> list[Placement]:
     """Draw poses of ``held`` that satisfy ``relation`` to ``target``; pure geometry, nothing is simulated.
 
@@ -157,6 +158,7 @@ def placements(
         bounds: Usable table; 0.8 m x 1.2 m in front of the base where None.
         free: A further test that a pose must pass.
         margin_m: Kept free between its outline and the obstacles'.
+        beside: What lies on the target already: every other random turn is square to it, not to the target.
 
     Returns:
         Up to ``n`` poses, best first; none where the relation cannot hold (too large, no surface, no room).
@@ -171,7 +173,7 @@ def placements(
     if target is None:
         drawn = task.on_table()
     elif relation == "on":
-        drawn = task.on()
+        drawn = task.on(beside)
     elif relation == "in":
         drawn = task.inside()
     elif relation == "above":
@@ -337,16 +339,17 @@ class _Task:
             x, y = self.rng.uniform(low, high)
             yield Placement(self._at(pose, x, y, self.table.z_m + REST_M), "rest", "table", yaw)
 
-    def on(self) -> Iterator[Placement]:
+    def on(self, beside: Footprint | None = None) -> Iterator[Placement]:
         assert self.target is not None
-        yield from self._upon(self.target.supports)
+        yield from self._upon(self.target.supports, beside)
 
-    def _upon(self, supports: Sequence[SupportSurface]) -> Iterator[Placement]:
-        """Yield rest poses on some of the target's surfaces."""
+    def _upon(self, supports: Sequence[SupportSurface], beside: Footprint | None = None) -> Iterator[Placement]:
+        """Yield rest poses on some of the target's surfaces, square to them or to what lies there."""
         surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in supports]
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
         along = upright[0][1].rotation[:2, 0] if upright else np.zeros(2)
-        yaws = self._squared(float(np.arctan2(along[1], along[0])))
+        square = float(np.arctan2(along[1], along[0])) if beside is None else _side_rad(beside.outline_m)
+        yaws = self._squared(square)
         for attempt, yaw in zip(range(4 * _TRIES if upright else 0), yaws, strict=False):
             pose, points = self._turned(yaw)
             base = points[points[:, 2] < BASE_M, :2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from armwright.skills.held import lost
 from armwright.skills.let_go import FINGER_ROOM_M, RELEASES_M, Release, plan_release, release_extra, straight
 from armwright.skills.motion import move_straight, move_to_any, retreat
 from armwright.skills.rank import Usable, attach, known_opening, tool_pose
-from armwright.skills.settled import settled_flat, settled_inside
+from armwright.skills.settled import rights_itself, settled_flat, settled_inside
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # Candidate resting poses offered to the planner.
@@ -26,7 +27,7 @@ PLACEMENTS = 12
 ROOFED = 3
 # A grasp with which fewer resting poses can be reached is worth less: the object turns a little in the hand.
 ENOUGH = 4
-# What has turned by more than this since it was chosen is not put down as it hangs.
+# What has turned by more than this since it was chosen is put down as it hangs only if it rights itself.
 TURNED_RAD = np.deg2rad(15.0)
 # Times that other resting poses are drawn where the arm could do nothing with the first.
 DRAWS = 3
@@ -66,6 +67,7 @@ def placement_poses(
     *,
     stand: Pose,
     then: Sequence[str] = (),
+    draw: int = 0,
 ) -> list[Pose]:
     """Return resting (or, for ``above`` and ``under``, hovering) poses of the object in the world, best first.
 
@@ -76,6 +78,7 @@ def placement_poses(
         relation: How it should stand to the target.
         stand: The object's pose before it was picked; it is put down as it stood, and upright if it leaned.
         then: What is to be put on the same target afterwards: only the poses that leave room for most of it count.
+        draw: How many times the arm could do nothing with what was offered: less room is left beside things then.
     """
     stand = standing(ctx.scene.model(object_id), stand)
     reference = None if target == TABLE else target
@@ -94,7 +97,7 @@ def placement_poses(
     joined = _lying_on(ctx, reference, around) if relation == "on" else []
     more = ROOM_FOR_NEXT if then or joined else FORESEEN if relation == "in" and not roofed else 1
     found = []
-    for margin_m in (MARGIN_M + ctx.gripper.finger_thickness_m, MARGIN_M) if then or joined else (MARGIN_M,):
+    for margin_m in _margins(ctx)[draw:] if then or joined else (MARGIN_M,):
         found += placements(
             ctx.scene.model(object_id),
             other,
@@ -106,6 +109,7 @@ def placement_poses(
             obstacles=list(around.values()),
             bounds=ctx.bounds,
             margin_m=margin_m,
+            beside=around[joined[-1]] if joined else None,
         )
         if len(found) >= most:  # there is room for a finger beside it
             break
@@ -120,7 +124,7 @@ def placement_poses(
         return poses[:most]
 
     taken = [footprint for o, footprint in around.items() if o not in then]
-    for margin_m in (MARGIN_M + ctx.gripper.finger_thickness_m, MARGIN_M):
+    for margin_m in _margins(ctx)[draw:]:
         roomy: list[int] = []
         for pose in poses:
             print_ = _outline(ctx, object_id, pose)
@@ -163,6 +167,7 @@ def room_left(
             pose_world_target=ctx.scene.pose_world(target),
             obstacles=taken,
             margin_m=margin_m,
+            beside=taken[-1],
         )
         if len(found) < SPARE:
             return count
@@ -170,6 +175,12 @@ def room_left(
         last = taken[-1].center_m
         taken.append(min(outlines, key=lambda outline: float(np.linalg.norm(outline.center_m - last))))
     return len(then)
+
+
+def _margins(ctx: SkillContext) -> tuple[float, ...]:
+    """Return how much room to leave between things, most first: for a finger, half of one, the usual."""
+    finger = ctx.gripper.finger_thickness_m
+    return (MARGIN_M + finger, MARGIN_M + 0.5 * finger, MARGIN_M)
 
 
 def _lying_on(ctx: SkillContext, reference: str | None, around: Mapping[str, Footprint]) -> list[str]:
@@ -286,8 +297,10 @@ def _as_it_hangs(ctx: SkillContext, held: Held, poses: Sequence[Pose]) -> list[P
     turned = held.pose_tool_object.angle_to(meant.inverse())
     vertices = ctx.scene.model(held.object_id).root.vertices_m
     found = []
-    for pose in poses if turned < TURNED_RAD else ():
+    for pose in poses:
         hanging = pose @ meant @ held.pose_tool_object
+        if not found and turned >= TURNED_RAD and not rights_itself(ctx, held.object_id, hanging, meant=pose):
+            break
         rise = pose.transform(vertices)[:, 2].min() - hanging.transform(vertices)[:, 2].min()
         found.append(Pose(hanging.position_m + np.array([0.0, 0.0, rise]), hanging.quat_wxyz))
     return found
@@ -320,8 +333,9 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
     attach(ctx, held.object_id, held.pose_tool_object)
     resting = (TABLE, *(() if target is None else (target,)))
     moved = StageReport(name, False, "no_place", f"there is no free place {relation} {where}")
-    for height_m in DRAWS * drop_heights(relation, ctx.options.place_gap_m):
-        poses = placement_poses(ctx, held.object_id, target, relation, stand=held.stand_pose_world, then=then)
+    for draw, height_m in product(range(DRAWS), drop_heights(relation, ctx.options.place_gap_m)):
+        stand = held.stand_pose_world
+        poses = placement_poses(ctx, held.object_id, target, relation, stand=stand, then=then, draw=draw)
         poses = [*seen_before, *hanging, *poses]
         if not poses:
             continue

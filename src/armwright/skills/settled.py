@@ -9,7 +9,7 @@ import numpy as np
 
 from armwright.assets.export import link_inertia
 from armwright.assets.model import ObjectModel
-from armwright.assets.placement import Placement
+from armwright.assets.placement import REST_M, Placement
 from armwright.assets.rolling import tilted_rad
 from armwright.core.pose import Array, Pose
 from armwright.planning.settling import Settling
@@ -91,6 +91,21 @@ def settled_flat(
     leaning.sort(key=lambda row: row[0])
     ctx.add_time("foresee", time.perf_counter() - started)
     return [*flat, *(pose for _, pose in leaning[: max(0, ENOUGH - len(flat))])]
+
+
+def rights_itself(ctx: SkillContext, object_id: str, pose_world: Pose, *, meant: Pose) -> bool:
+    """Tell whether an object that is let go askew on a level floor comes to lie as it was meant to.
+
+    Args:
+        ctx: The scene.
+        object_id: What is let go.
+        pose_world: How.
+        meant: A pose of it in which it lies as it should.
+    """
+    model = ctx.scene.model(object_id)
+    low = float(pose_world.transform(model.root.vertices_m)[:, 2].min())
+    rest = Settling(model, [], ground_z_m=low - REST_M).rest(pose_world)
+    return tilted_rad(model, rest, meant.inverse().rotate([0.0, 0.0, 1.0])) < FLAT_RAD
 
 
 def off_centre(model: ObjectModel, pose_world_object: Pose, target: ObjectModel, pose_world_target: Pose) -> float:
