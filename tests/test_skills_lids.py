@@ -17,7 +17,7 @@ from armwright.generate.swings import start_joints
 from armwright.sim.oracle import OracleSource
 from armwright.sim.world import World
 from armwright.skills.dispatch import perform
-from armwright.skills.place import placement_poses
+from armwright.skills.places import placement_poses
 from armwright.tasks.evidence import Evidence, ObjectEvidence, observe
 from armwright.tasks.judge import EpisodeJudge
 from armwright.tasks.lids import LidWatch, lid_closed, lid_opened, lids_resting

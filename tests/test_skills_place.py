@@ -22,11 +22,10 @@ from armwright.skills.place import (
     grasp_key,
     hold,
     place,
-    placement_poses,
-    room_left,
     sunk_m,
     usable_for,
 )
+from armwright.skills.places import placement_poses, room_left
 from armwright.skills.rank import tool_pose
 from armwright.skills.verifying import clear_share, touching, verify_lift
 from skill_scenes import Bench, bench

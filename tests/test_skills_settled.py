@@ -7,7 +7,7 @@ from armwright.assets.placement import MARGIN_M, placements
 from armwright.assets.rolling import tilted_rad
 from armwright.core.pose import Pose
 from armwright.planning.settling import Settling
-from armwright.skills.place import placement_poses
+from armwright.skills.places import placement_poses
 from armwright.skills.settled import FLAT_RAD, off_centre, rights_itself, settled_inside
 from skill_scenes import bench
 

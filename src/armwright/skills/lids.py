@@ -7,7 +7,8 @@ from armwright.control.protocols import StageReport
 from armwright.core.task import TABLE, AffordanceQuery, RelationName
 from armwright.skills.context import SkillContext
 from armwright.skills.pick import pick
-from armwright.skills.place import place, placement_poses, usable_for
+from armwright.skills.place import place, usable_for
+from armwright.skills.places import placement_poses
 
 
 def open_lid(ctx: SkillContext, query: AffordanceQuery, lid: str) -> StageReport:
