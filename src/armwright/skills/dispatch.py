@@ -141,10 +141,10 @@ def _look_ahead(
 ) -> Usable | None:
     """A grasp must also serve everything that is done with the object before it is let go."""
     tests = []
-    for step in following:
+    for rank, step in enumerate(following):
         if step.object != object_id:
             continue
-        test = _serves(ctx, step, queries)
+        test = _serves(ctx, step, following[rank + 1 :], queries)
         if test is not None:
             tests.append(test)
         if step.name in RELEASING:
@@ -152,10 +152,13 @@ def _look_ahead(
     return (lambda pose: min(float(test(pose)) for test in tests)) if tests else None
 
 
-def _serves(ctx: SkillContext, step: Primitive, queries: Sequence[AffordanceQuery]) -> Usable | None:
+def _serves(
+    ctx: SkillContext, step: Primitive, following: Sequence[Primitive], queries: Sequence[AffordanceQuery]
+) -> Usable | None:
     if step.name in ("place", "hold") and step.relation is not None:
         gap = ctx.options.place_gap_m if step.name == "place" else 0.0
-        return usable_for(ctx, step.object, step.target, step.relation, gap_m=gap)
+        then = _joining(step, following) if step.name == "place" else ()
+        return usable_for(ctx, step.object, step.target, step.relation, gap_m=gap, then=then)
     if step.name == "pour":
         source, receiver = _pour_queries(step, queries)
         if source is not None and receiver is not None:

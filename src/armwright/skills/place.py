@@ -56,7 +56,13 @@ def tool_goals(
 
 
 def usable_for(
-    ctx: SkillContext, object_id: str, target: str | None, relation: RelationName, *, gap_m: float
+    ctx: SkillContext,
+    object_id: str,
+    target: str | None,
+    relation: RelationName,
+    *,
+    gap_m: float,
+    then: Sequence[str] = (),
 ) -> Usable | None:
     """Return a test of grasps: can the object, held so, be brought to any of its placements?
 
@@ -64,7 +70,7 @@ def usable_for(
     all no grasp is better than another: None, and the placing itself says what is missing. A grasp with which the
     fingers would touch something else while they put the object down or let it go is worth less than one without.
     """
-    poses = placement_poses(ctx, object_id, target, relation, stand=ctx.scene.pose_world(object_id))
+    poses = placement_poses(ctx, object_id, target, relation, stand=ctx.scene.pose_world(object_id), then=then)
     if not poses:
         return None
     spec = ctx.scene.world_spec(exclude=(object_id,))
@@ -158,8 +164,9 @@ def place(ctx: SkillContext, target: str | None, relation: RelationName, *, then
         return StageReport("place", False, "nothing_held", "no object is held")
     where = target or (TABLE if relation == "on" else "where it stood")
     name = f"place {held.object_id} {relation} {where}"
-    # Few places under a roof can be reached: those that the grasp was chosen for are among the poses each time.
-    seen_before = foreseen_poses(ctx, held, target, relation) if relation == "in" else ()
+    # Few places under a roof, or beside other things, can be reached: those that the grasp was chosen for are offered
+    # each time.
+    seen_before = foreseen_poses(ctx, held, target, relation)
     roofed = target is not None and target != TABLE and is_entered_from_front(ctx.scene.model(target))
     hanging = _as_it_hangs(ctx, held, seen_before) if roofed else []
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(held.object_id,)))

@@ -105,17 +105,21 @@ def _with_room(
     *,
     margins_m: Sequence[float],
 ) -> list[Pose]:
-    """Return the poses that leave room for most of what is to be put on the same target, as far apart as may be."""
+    """Return the poses that leave room for most of what is to be put on the same target, as far apart as may be.
+
+    Those farthest from the arm come first: the hand reaches over what stands before them no more.
+    """
     for margin_m in margins_m:
         roomy: list[int] = []
         for pose in poses:
             outlines = [*taken, _outline(ctx, object_id, pose)]
             roomy.append(room_left(ctx, then, target, "on", outlines, margin_m=margin_m))
-            if roomy.count(len(then)) == PLACEMENTS:
+            if roomy.count(len(then)) == 2 * PLACEMENTS:
                 break
         if len(then) in roomy:
             break
-    return [pose for pose, room in zip(poses, roomy, strict=False) if room == max(roomy, default=0)]
+    kept = [pose for pose, room in zip(poses, roomy, strict=False) if room == max(roomy, default=0)]
+    return sorted(kept, key=lambda pose: -float(np.linalg.norm(ctx.pose_base(pose).position_m[:2])))
 
 
 def room_left(
