@@ -135,7 +135,7 @@ def _as_it_hangs(ctx: SkillContext, held: Held, poses: Sequence[Pose]) -> list[P
     meant = tool_pose(ctx, held.candidate)
     turned = held.pose_tool_object.angle_to(meant.inverse())
     vertices = ctx.scene.model(held.object_id).root.vertices_m
-    found = []
+    found: list[Pose] = []
     for pose in poses:
         hanging = pose @ meant @ held.pose_tool_object
         if not found and turned >= TURNED_RAD and not rights_itself(ctx, held.object_id, hanging, meant=pose):

@@ -8,7 +8,7 @@ import numpy as np
 
 from armwright.assets.footprint import Footprint
 from armwright.assets.parts import owner_of, seat_poses
-from armwright.assets.placement import MARGIN_M, REST_M, is_entered_from_front, placements, standing
+from armwright.assets.placement import MARGIN_M, REST_M, Placement, is_entered_from_front, placements, standing
 from armwright.core.pose import Pose
 from armwright.core.task import TABLE, RelationName
 from armwright.skills.context import SkillContext
@@ -65,7 +65,7 @@ def placement_poses(
     most = PLACEMENTS * (ROOFED if roofed else 1)
     joined = _lying_on(ctx, reference, around) if relation == "on" else []
     more = ROOM_FOR_NEXT if then or joined else FORESEEN if relation == "in" and not roofed else 1
-    found = []
+    found: list[Placement] = []
     for margin_m in _margins(ctx)[draw:] if then or joined else (MARGIN_M,):
         found += placements(
             ctx.scene.model(object_id),

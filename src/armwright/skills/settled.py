@@ -105,7 +105,7 @@ def rights_itself(ctx: SkillContext, object_id: str, pose_world: Pose, *, meant:
     model = ctx.scene.model(object_id)
     low = float(pose_world.transform(model.root.vertices_m)[:, 2].min())
     rest = Settling(model, [], ground_z_m=low - REST_M).rest(pose_world)
-    return tilted_rad(model, rest, meant.inverse().rotate([0.0, 0.0, 1.0])) < FLAT_RAD
+    return bool(tilted_rad(model, rest, meant.inverse().rotate([0.0, 0.0, 1.0])) < FLAT_RAD)
 
 
 def off_centre(model: ObjectModel, pose_world_object: Pose, target: ObjectModel, pose_world_target: Pose) -> float:
