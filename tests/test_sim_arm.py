@@ -129,7 +129,7 @@ def test_grip_stops_at_the_force_asked_for(world):
     assert world.arm.move_linear(down(0.5, 0.0, 0.075), speed_m_s=0.2).ok
     gentle = world.arm.grip(width_m=0.0, force_n=8.0)
     assert gentle.holding
-    assert 4.0 < gentle.force_n < 16.0
+    assert 7.0 < gentle.force_n < 10.5
     assert world.arm.grip(width_m=0.0).force_n > 1.5 * gentle.force_n
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 from armwright.grasping.clearance import clear_of_hulls, gripper_boxes
-from armwright.grasping.coverage import aside_m
+from armwright.grasping.coverage import touch_of
 from armwright.grasping.local import approach_directions, closing_axes, local_tensors, pca_normals
 from armwright.grasping.meanshift import Contacts, find_contacts, spacing_m
 from armwright.grasping.options import GraspOptions
@@ -91,9 +91,9 @@ def sample_grasps(
     if len(kept) > room:
         dropped["over_limit"] += len(kept) - room
         kept = kept[:room]
-    aside = aside_m(points, position[kept], rotation[kept], found.width_m[kept], gripper.pad_size_m)
+    aside, wedge = touch_of(points, outward, position[kept], rotation[kept], found.width_m[kept], gripper.pad_size_m)
     candidates: list[GraspCandidate] = []
-    for i, beside_m in zip(kept, aside, strict=True):
+    for i, beside_m, out in zip(kept, aside, wedge, strict=True):
         frame = found.frame[i]
         contact = int(frames.contact[frame])
         for flip in (1.0, -1.0):
@@ -110,6 +110,7 @@ def sample_grasps(
                     quality=float(found.quality[i]),
                     region_share=float(found.share[i]),
                     aside=float(beside_m / gripper.pad_size_m[0]),
+                    wedge=float(out),
                 )
             )
     return GraspSet(tuple(candidates), {name: count for name, count in dropped.items() if count})

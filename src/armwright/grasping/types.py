@@ -25,6 +25,7 @@ class GraspCandidate:
         quality: Stage 1 quality in [0, 1] (normal alignment, pad centring, aperture margin); ties only.
         aside: How far beside the pads' middle the touched surface is, in pad widths, on the worse side: 0 is centred,
             0.5 at an edge.
+        wedge: Force across the closing axis, without friction, per force of a pad: above 0 the object is squeezed out.
     """
 
     pose_object_pads: Pose
@@ -37,6 +38,7 @@ class GraspCandidate:
     quality: float = 0.0
     region_share: float = 1.0
     aside: float = 0.0
+    wedge: float = 0.0
 
     @property
     def beyond_m(self) -> float:

@@ -16,6 +16,11 @@ from armwright.sim._servo import servo_of
 from armwright.sim.build import ARM_PREFIX
 from armwright.sim.physics import DivergedError, Physics, Sample
 
+# Once the fingers have felt the force that was asked for they trim the gap this much slower, and give way where they
+# squeeze by so much more.
+_TRIM = 0.05
+_OVER = 1.2
+
 
 @dataclass(frozen=True)
 class ArmOptions:
@@ -200,14 +205,19 @@ class SimulatedArm:
         start, end = self.map.gap_for(self._gripper_control), width
         closing = end < start
         cap = min(force_n, gripper.force_n) if force_n is not None and force_n > 0 else None
-        gap, rest, t = start, 0.0, 0.0
+        gap, rest, t, felt = start, 0.0, 0.0, False
         last = self._gap()
         try:
             while t < timeout_s:
                 reading = self.map.readings(self._physics.data)
                 squeezed = closing and cap is not None and reading.grip_n >= cap and reading.both
-                if not squeezed and gap != end:
-                    most = self._o.grip_m_s * self._period_s
+                felt = felt or squeezed
+                most = self._o.grip_m_s * self._period_s * (_TRIM if felt else 1.0)
+                if squeezed and cap is not None and reading.grip_n > _OVER * cap:
+                    # The fingers lag behind and go on closing: what is meant to be held gently would be crushed.
+                    gap = min(gap + most, start)
+                    self._physics.data.ctrl[self.map.gripper_act] = self.map.control_for(gap)
+                elif not squeezed and gap != end:
                     gap = end if abs(end - gap) <= most else gap + float(np.copysign(most, end - gap))
                     self._physics.data.ctrl[self.map.gripper_act] = self.map.control_for(gap)
                 self._physics.step(self._steps)

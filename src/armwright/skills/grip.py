@@ -13,6 +13,11 @@ LIGHT_N = 20.0
 # What friction could hold, against what the weight at rest asks of it: a fast transit accelerates and turns what it
 # holds by more than gravity does. With 2, a ur5e lost seven of forty soup cans on the way.
 SAFETY = 6.0
+# A grip that has kept no more than this share of its force is closed again; one that feels less than so much holds
+# nothing.
+SLACK = 0.8
+LOST_N = 0.5
+TIGHTEN_S = 0.5
 GRAVITY_M_S2 = 9.81
 # Mean distance of a square's points from its middle, in sides: the lever at which a pad's friction resists a turn.
 PAD_LEVER = 0.38
@@ -34,6 +39,17 @@ def grip_force(ctx: SkillContext, object_id: str, pose_object_pads: Pose) -> flo
     weight_n = ctx.scene.mass_kg(object_id) * GRAVITY_M_S2
     force_n = max(LIGHT_N, SAFETY * weight_n * held_force_per_load(ctx, object_id, pose_object_pads))
     return force_n if force_n < ctx.gripper.force_n else None
+
+
+def tighten(ctx: SkillContext) -> None:
+    """Close on what is held as hard as it asks again, where it has given way between the pads since."""
+    held = ctx.held
+    if held is None:
+        return
+    force_n = grip_force(ctx, held.object_id, held.candidate.pose_object_pads)
+    felt_n = ctx.arm.state().grip_force_n
+    if force_n is not None and LOST_N < felt_n < SLACK * force_n:
+        ctx.arm.grip(width_m=0.0, force_n=force_n, timeout_s=TIGHTEN_S)
 
 
 def held_force_per_load(ctx: SkillContext, object_id: str, pose_object_pads: Pose) -> float:

@@ -7,13 +7,12 @@ import numpy as np
 from armwright.core.pose import Pose
 from armwright.skills.context import SkillContext
 from armwright.skills.frames import pose_tool_pads
+from armwright.skills.grip import LOST_N
 
 # A held object may turn and creep a little between the pads; one that they hold so far from where they did was lost.
 SLIPPED_M = 0.03
 # A grip gives a little on the way; below this what was planned beforehand is as good.
 GAVE_M, GAVE_RAD = 0.001, 0.01
-# Fingers that stopped at a force stay where they were when the object is gone; then they feel less than this.
-LOST_N = 0.5
 
 
 def slipped_m(ctx: SkillContext) -> float:
@@ -47,6 +46,9 @@ def _seen_in_hand(ctx: SkillContext, object_id: str) -> Pose:
 
 
 def lost(ctx: SkillContext) -> bool:
-    """Tell whether the fingers hold nothing: they are shut, or feel nothing between them."""
+    """Tell whether the fingers hold nothing: they are shut, or feel nothing between them.
+
+    Fingers that stopped at a force stay where they were when the object is gone.
+    """
     state = ctx.arm.state()
     return state.opening_m < ctx.options.min_hold_m or state.grip_force_n < LOST_N

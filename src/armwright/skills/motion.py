@@ -16,6 +16,7 @@ from armwright.planning.types import TimedReport
 from armwright.skills.carry import speed_share
 from armwright.skills.context import SkillContext
 from armwright.skills.escape import escape
+from armwright.skills.grip import tighten
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify
 
 # A heavy object pulls the tool down by up to this; more means that something is in the way.
@@ -79,6 +80,7 @@ def follow_path(
     report = verify(ctx, timed.trajectory.position_rad, touchable=touchable)
     if not report.ok:
         return StageReport(name, False, "verify_collision", report.detail)
+    tighten(ctx)
     return _stage(name, ctx.arm.follow(timed.trajectory, guard))
 
 

@@ -23,7 +23,7 @@ from armwright.skills.grip import grip_force
 from armwright.skills.held import lost
 from armwright.skills.let_go import straight
 from armwright.skills.motion import back_away, follow_path, move_straight, retreat
-from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, known_opening
+from armwright.skills.rank import RankedGrasp, Usable, attach, best_grasp, evaluate, is_firm, known_opening
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, clear_share, verify, verify_lift
 
 # With fewer candidates the arm would take what it can get, good or bad: look longer first.
@@ -138,9 +138,13 @@ def pick(ctx: SkillContext, query: AffordanceQuery, *, usable: Usable | None = N
     if ctx.grasp_source.needs.region and not trace.mask.mask.any():
         return StageReport(name, False, "no_region", f"{query.object} has no {query.region!r}")
     tried: list[str] = []
-    report = _try_grasps(ctx, trace, usable, tried)
+    first = trace
+    report = _try_grasps(ctx, trace, usable, tried, loose=thorough)
     if report is None and not tried and not thorough:
         ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True)
+        report = _try_grasps(ctx, trace, usable, tried)
+    if report is None and not tried and not thorough:
+        ctx.traces[-1] = trace = first
         report = _try_grasps(ctx, trace, usable, tried)
     if report is None and not tried and _is_hemmed_in(trace):
         ctx.traces[-1] = trace = find_grasps(ctx, query, thorough=True, short=True)
@@ -169,14 +173,19 @@ def _try_grasps(
     tried: list[str],
     *,
     pregrasp_m: float | None = None,
+    loose: bool = True,
 ) -> StageReport | None:
     """Execute the best grasp; after a failure look again from where the arm and the object are then.
+
+    ``loose`` allows grasps that are not firm.
 
     Returns:
         The report of the grasp that worked, or None; ``tried`` grows by one line per failure.
     """
     blocked: set[int] = set()
     gaps_m = {candidate.opening_m for candidate in trace.grasps.candidates}
+    if not loose and trace.grasps.order != "source":
+        blocked.update(i for i, candidate in enumerate(trace.grasps.candidates) if not is_firm(candidate))
     while trace.grasps.candidates and len(tried) < ctx.options.max_attempts:
         stand = ctx.scene.pose_world(trace.query.object)
         trace.evaluation = evaluate(ctx, trace, stand, pregrasp_m=pregrasp_m)

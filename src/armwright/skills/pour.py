@@ -18,7 +18,7 @@ from armwright.skills.context import SkillContext
 from armwright.skills.grip import grip_force
 from armwright.skills.held import SLIPPED_M, look_again, slipped_m
 from armwright.skills.lips import Lip, Opening, full_tilt, lips_of, opening_of
-from armwright.skills.motion import follow_path, go_to_one
+from armwright.skills.motion import back_away, follow_path, go_to_one
 from armwright.skills.rank import Usable, attach
 from armwright.skills.trace import trace_poses
 from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
@@ -58,6 +58,8 @@ STILL_S, DRAIN_S, LOOK_S = 0.6, 4.0, 0.1
 EMPTY_SHARE = 0.04
 # The upright source is so much higher than while it flows: what sags in the hand does not come to rest on the receiver.
 RISE_M = 0.05
+# How far, and how often, it is raised where it sagged too near to something to be tilted on.
+RAISE_M, RAISES = 0.03, 2
 # Branches of the arm sought per way; tilts traced before the search is given up, and tilts offered to the planner.
 BRANCHES = 4
 TRACES = 48
@@ -171,17 +173,17 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     rate, guard = ways.rate_rad_s, None
     if portions > 1:
         rate, guard = float(PORTION_RAD_S), _until_poured(ctx, source.object, portions)
-    tilted, path = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=rate)
+    tilted, path, raised_m = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=rate)
     if not tilted.ok:
-        return StageReport(name, False, tilted.status, tilted.detail)
+        return StageReport(name, False, tilted.status, f"while it is tilted: {tilted.detail}")
     if tilted.status != "guard":
-        path = _drain(ctx, ways, tilt, path, name=name)
+        path = _drain(ctx, ways, tilt, path, raised_m, name=name)
     back = follow_path(ctx, _way_back(path, ctx.arm.state().target_rad), name=name, fine=True)
     if back.status == "verify_collision":  # it has sagged since; nothing has moved
         raised = _raised_way_back(ctx, ways, tilt)
         back = back if raised is None else follow_path(ctx, raised, name=name, fine=True)
     if not back.ok:
-        return StageReport(name, False, back.status, back.detail)
+        return StageReport(name, False, back.status, f"on the way back: {back.detail}")
     if slipped_m(ctx) > SLIPPED_M:
         return StageReport(name, False, "dropped", "it slipped in the gripper")
     return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
@@ -213,31 +215,46 @@ def _tiers(ways: Ways) -> list[NDArray[np.int64]]:
 
 def _tilt(
     ctx: SkillContext, ways: Ways, tilt: Tilt, *, name: str, guard: Guard | None, rate_rad_s: float
-) -> tuple[StageReport, Array]:
+) -> tuple[StageReport, Array, float]:
     """Tilt the source; what hangs too heavy on a handle sags as it turns, and is looked at now and then.
 
     Returns:
-        The report, and the way points (w, n) that were followed.
+        The report, the way points (w, n) that were followed, and by how much it was raised on the way [m].
     """
     poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index, :TILTS]
-    done = [ctx.arm.state().target_rad[None]]
+    done, raised_m = [ctx.arm.state().target_rad[None]], 0.0
     report = StageReport(name, True, "done")
     held = ctx.held
     assert held is not None
     looks = LOOKS if grip_force(ctx, held.object_id, held.candidate.pose_object_pads) is None else ()
     for first, last in pairwise((0, *looks, len(poses) - 1)):
-        part = _part(ctx, list(poses[first if look_again(ctx) else first + 1 : last + 1]), before=tilt.pose_tool_source)
-        if part is None:  # then as it was meant to be before it sagged
-            part, last = _way_back(tilt.path_rad[::-1], ctx.arm.state().target_rad), len(poses) - 1
-        turn_rad = ways.tilt_rad * (last - first) / (len(poses) - 1)
-        report = follow_path(ctx, part, name=name, guard=guard, fine=True, at_least_s=turn_rad / rate_rad_s)
-        done.append(part[1:])
-        if not report.ok or report.status == "guard" or last == len(poses) - 1:
+        for _ in range(RAISES + 1):
+            rest = poses[first if look_again(ctx) else first + 1 : last + 1]
+            part, end = _part(ctx, list(rest), before=tilt.pose_tool_source), last
+            if part is None:  # then as it was meant to be before it sagged
+                part, end = _way_back(tilt.path_rad[::-1], ctx.arm.state().target_rad), len(poses) - 1
+            turn_rad = ways.tilt_rad * (end - first) / (len(poses) - 1)
+            report = follow_path(ctx, part, name=name, guard=guard, fine=True, at_least_s=turn_rad / rate_rad_s)
+            if report.status != "verify_collision":
+                done.append(part[1:])
+                break
+            gone_m = _raise(ctx)  # nothing has moved
+            poses[:, 2, 3] += gone_m
+            raised_m += gone_m
+            done.append(ctx.arm.state().target_rad[None])
+        if not report.ok or report.status == "guard" or end == len(poses) - 1:
             break
-    return report, np.concatenate(done)
+    return report, np.concatenate(done), raised_m
 
 
-def _drain(ctx: SkillContext, ways: Ways, tilt: Tilt, path_rad: Array, *, name: str) -> Array:
+def _raise(ctx: SkillContext) -> float:
+    """Raise what is held, and came too near to something as it sagged; return by how much [m]."""
+    before_m = ctx.arm.state().pose_base_tool.position_m[2]
+    back_away(ctx, RAISE_M, direction_base=np.array([0.0, 0.0, 1.0]), name="raise")
+    return float(ctx.arm.state().pose_base_tool.position_m[2] - before_m)
+
+
+def _drain(ctx: SkillContext, ways: Ways, tilt: Tilt, path_rad: Array, raised_m: float, *, name: str) -> Array:
     """Wait until nothing more comes; turn on, in steps, while something stays and the arm can.
 
     Returns:
@@ -246,6 +263,7 @@ def _drain(ctx: SkillContext, ways: Ways, tilt: Tilt, path_rad: Array, *, name: 
     held = ctx.held
     assert held is not None
     poses = ctx.pose_base(Pose()).matrix() @ ways.poses_world_source[tilt.index, TILTS:]
+    poses[:, 2, 3] += raised_m
     for pose in poses:
         if _wait(ctx, held.object_id) <= EMPTY_SHARE:
             return path_rad

@@ -21,6 +21,8 @@ from armwright.skills.verifying import STRAIGHT_STEP_RAD, verify
 WHOLLY_ON_REGION = 0.995
 # What is touched farther than this from the pads' middle, in pad widths, may slide or turn out at their edge.
 CENTRED = 0.2
+# Closing on one side of a round thing's middle squeezes it out; by more than this share of a pad's force it creeps.
+WEDGED = 0.3
 # Gripper openings are told apart in steps of this, so that few sets of collision spheres are needed.
 OPENING_STEP_M = 0.005
 # Ends the search for a grasp that the next step can use; deeper ranks are long detours.
@@ -196,8 +198,8 @@ def best_grasp(
 def reached_in_order(trace: GraspTrace) -> list[int]:
     """Return the candidates that can be reached, in the order in which they are to be tried.
 
-    By the motion's score, those whose pads lie wholly on the region before all others, and of each those
-    whose pads are on the object with their middle, not with an edge; or as the source ranks them.
+    By the motion's score, those whose pads lie wholly on the region before all others, and of each those that are
+    firm; or as the source ranks them.
     """
     evaluation, candidates = trace.evaluation, trace.grasps.candidates
     assert evaluation is not None
@@ -208,11 +210,16 @@ def reached_in_order(trace: GraspTrace) -> list[int]:
         reached,
         key=lambda i: (
             candidates[i].region_share < WHOLLY_ON_REGION,
-            candidates[i].aside > CENTRED,
+            not is_firm(candidates[i]),
             -float(evaluation.score[i]),
             -candidates[i].quality,
         ),
     )
+
+
+def is_firm(candidate: GraspCandidate) -> bool:
+    """Tell whether the pads are on the object with their middle, not with an edge, and do not squeeze it out."""
+    return candidate.aside <= CENTRED and candidate.wedge <= WEDGED
 
 
 def attach(
