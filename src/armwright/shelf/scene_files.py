@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from armwright.core.errors import UnknownNameError, UsageError, in_one_line
 from armwright.core.files import atomic_path, write_json
 from armwright.shelf.products import Product, load_products
-from armwright.shelf.records import Attribute, Box, Orientation, Shelf, Vector
-from armwright.shelf.scenes import ATTRIBUTES, LAYOUTS, PlacedProduct, ShelfScene, dominated_scene, scene
+from armwright.shelf.records import ATTRIBUTES, Attribute, Box, Orientation, Shelf, Vector
+from armwright.shelf.scenes import LAYOUTS, PlacedProduct, ShelfScene, dominated_scene, scene
 from armwright.shelf.worlds import ShelfWorld
 
 SCENE_NAMES: tuple[str, ...] = (*LAYOUTS, *ATTRIBUTES)
