@@ -66,6 +66,11 @@ class BoundaryNetwork(nn.Module):
         self.coarse = nn.Conv2d(a, len(OFFSETS) * 4, 1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        fine, coarse = self.heads(x)
+        return F.pixel_shuffle(fine, 4), F.pixel_shuffle(coarse, 2)
+
+    def heads(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the same logits before they are spread over the pixels: (n, 48, H/4, W/4), (n, 40, H/4, W/4)."""
         x = self.encode[0](self.stem(x))
         kept = [x]
         for k in range(3):
@@ -74,7 +79,7 @@ class BoundaryNetwork(nn.Module):
         for k in range(3):
             x = F.interpolate(self.up[k](x), scale_factor=2.0, mode="nearest")
             x = self.decode[k](x + kept[2 - k])
-        return F.pixel_shuffle(self.fine(x), 4), F.pixel_shuffle(self.coarse(x), 2)
+        return self.fine(x), self.coarse(x)
 
 
 def folded(network: BoundaryNetwork) -> BoundaryNetwork:

@@ -29,6 +29,8 @@ from segment_samples import Frames, crop
 from armwright.core.seeds import rng_for
 
 BATCH, HEIGHT, WIDTH = 4, 352, 416
+KEPT, USES = 40, 2.5
+"""Prepared samples are kept for a while and used a few times: to prepare one costs as much as to learn from it."""
 KEEP_S = 120.0
 AVERAGING = 0.995
 
@@ -36,14 +38,22 @@ AVERAGING = 0.995
 def prepare(folder: Path, seed: int, rank: int, steps: int, queue: multiprocessing.Queue) -> None:
     """Fill the queue with batches (features in half precision, labels, frames known so far); a process of its own."""
     frames, rng = Frames(folder, "train"), rng_for(seed, "segment-train", rank, steps)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    owed = 0.0
     while True:
         frames.look()
         if len(frames) == 0:
             time.sleep(2)
             continue
-        samples = [crop(frames, rng, HEIGHT, WIDTH) for _ in range(BATCH)]
-        x = np.stack([sample.features() for sample in samples]).astype(np.float16)
-        queue.put((x, np.stack([sample.label for sample in samples]), len(frames)))
+        owed += BATCH / USES
+        while owed > 0 or len(kept) < BATCH:
+            sample = crop(frames, rng, HEIGHT, WIDTH)
+            kept.append((sample.features().astype(np.float16), sample.label))
+            owed -= 1
+        if len(kept) > KEPT:
+            del kept[: len(kept) - KEPT]
+        chosen = [kept[int(k)] for k in rng.choice(len(kept), BATCH, replace=False)]
+        queue.put((*(np.stack(part) for part in zip(*chosen, strict=True)), len(frames)))
 
 
 class Training:
@@ -120,19 +130,18 @@ def train(rank: int, args: argparse.Namespace) -> None:
         if float(used) >= 1:
             break
         falling = 0.02 + 0.49 * (1 + math.cos(math.pi * float(used)))
-        rate = args.rate * min(1.0, (training.steps - first + 1) / 60) * falling
+        rate = args.rate * min(1.0, (training.steps - first + 1) / 30) * falling
         for group in training.optimiser.param_groups:
             group["lr"] = rate
         features, names, known = queue.get()
         x = torch.from_numpy(features).to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
-            fine, coarse = training.network(x)
-        parts, to_fine, to_coarse = losses(
-            *(out.detach().float().contiguous().numpy() for out in (fine, coarse)), names
-        )
+            heads = training.network.heads(x)
+        parts, *slopes = losses(*(h.detach().permute(0, 2, 3, 1).float().contiguous().numpy() for h in heads), names)
         training.optimiser.zero_grad(set_to_none=True)
-        gradients = [torch.from_numpy(g).to(fine.dtype) for g in (to_fine, to_coarse)]
-        torch.autograd.backward([fine, coarse], gradients)
+        torch.autograd.backward(
+            heads, [torch.from_numpy(g).to(h.dtype).permute(0, 3, 1, 2) for g, h in zip(slopes, heads, strict=True)]
+        )
         if args.ranks > 1:
             share_gradients(training.network, args.ranks)
         torch.nn.utils.clip_grad_norm_(training.network.parameters(), 1.0)

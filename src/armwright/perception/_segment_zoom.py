@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Labels = NDArray[np.int32]
-_HEIGHT, _WIDTH = 160, 224
+_HEIGHT, _WIDTH = 144, 192
 _MARGIN = 16
 _MOSTLY = 0.6
 

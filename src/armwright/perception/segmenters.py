@@ -56,11 +56,8 @@ class Segmenter(Protocol):
 
 def segments_of(labels: NDArray[np.int32], confidence: Sequence[float] | NDArray[np.float32]) -> list[Segment]:
     """Return the segments of a label image (H, W), 0 background; ``confidence`` (labels + 1,) is by label."""
-    return [
-        Segment(labels == k, float(np.clip(confidence[k], 0, 1)))
-        for k in range(1, int(labels.max(initial=0)) + 1)
-        if (labels == k).any()
-    ]
+    there = np.bincount(labels.ravel(), minlength=1) > 0
+    return [Segment(labels == k, float(np.clip(confidence[k], 0, 1))) for k in range(1, len(there)) if there[k]]
 
 
 def _boundary() -> Segmenter:
