@@ -17,14 +17,13 @@ from armwright.core.settings import get_settings
 from armwright.generate.solve import Solved
 from armwright.planning.backend import PlanningBackend, make_planner
 from armwright.planning.types import Obstacle, WorldSpec
-from armwright.planning.verify import Verifier
+from armwright.planning.verify import Verifier, Verifiers
 from armwright.robots.bake import BakedRobot, baked_robot
 from armwright.sim.oracle import table_obstacle
 from armwright.sim.world import World, WorldOptions
 
 # Compiled scenes kept per process; one takes a few tens of megabytes.
 WORLDS_KEPT = 8
-VERIFIERS_KEPT = 16
 # Gap of the fingers that pass over a handle when a scene is judged.
 HANDLE_GAP_M = 0.03
 # Freed memory goes back to the system this often; the C library alone keeps hundreds of megabytes of it.
@@ -41,9 +40,11 @@ class Session:
     library: Library
     planner: PlanningBackend
     options: WorldOptions
-    _verifiers: OrderedDict[tuple[tuple[str, int], ...], Verifier] = field(default_factory=OrderedDict)
     _worlds: OrderedDict[tuple[object, ...], World] = field(default_factory=OrderedDict)
     _episodes: int = 0
+
+    def __post_init__(self) -> None:
+        self._verifiers = Verifiers(self.robot.xml_path, self.robot.spec)
 
     @classmethod
     def open(cls, robot: str, *, options: WorldOptions | None = None, progress: object = None) -> Session:
@@ -73,17 +74,7 @@ class Session:
 
     def verifier(self, world: WorldSpec, opening_m: float) -> Verifier:
         """Return a verifier of a planner's world; one that only differs in poses is built once."""
-        key = tuple((obstacle.name, id(obstacle.hulls)) for obstacle in world.obstacles)
-        found = self._verifiers.pop(key, None)
-        if found is None:
-            found = Verifier(self.robot.xml_path, self.robot.spec, world, opening_m=opening_m)
-        else:
-            found.set_world(world)
-            found.set_opening(opening_m)
-        self._verifiers[key] = found
-        while len(self._verifiers) > VERIFIERS_KEPT:
-            self._verifiers.popitem(last=False)
-        return found
+        return self._verifiers(world, opening_m)
 
     def begin_episode(self) -> None:
         """Count an episode, and keep the process small over many of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -386,3 +387,31 @@ class _Scene:
     def _obstacle_name(self, body: int) -> str | None:
         name = self._names[body]
         return self._obstacles[int(name.removeprefix(_OBSTACLE))].name if name.startswith(_OBSTACLE) else None
+
+
+class Verifiers:
+    """Verifiers of one arm, the last few kept: a world that only differs in poses is built once.
+
+    Args:
+        xml_path: The baked ``robot.xml``.
+        spec: Its spec, with the gripper's table measured.
+        keep: How many.
+    """
+
+    def __init__(self, xml_path: Path, spec: RobotSpec, *, keep: int = 16) -> None:
+        self._xml_path, self._spec, self._keep = xml_path, spec, keep
+        self._kept: OrderedDict[tuple[tuple[str, int], ...], Verifier] = OrderedDict()
+
+    def __call__(self, world: WorldSpec, opening_m: float) -> Verifier:
+        """Return a verifier of a planner's world, with the pads that far apart [m]."""
+        key = tuple((obstacle.name, id(obstacle.hulls)) for obstacle in world.obstacles)
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = Verifier(self._xml_path, self._spec, world, opening_m=opening_m)
+        else:
+            found.set_world(world)
+            found.set_opening(opening_m)
+        self._kept[key] = found
+        while len(self._kept) > self._keep:
+            self._kept.popitem(last=False)
+        return found

@@ -53,6 +53,7 @@ class SeenTarget:
         fit: Its shape and pose.
         instance: What was fused of it.
         views: In order.
+        front_known: A label was read, so that it is known which side faces the front.
     """
 
     target: Target
@@ -60,6 +61,7 @@ class SeenTarget:
     fit: TargetFit
     instance: Instance
     views: tuple[MappedView, ...]
+    front_known: bool = False
 
 
 def see_target(
@@ -100,17 +102,18 @@ def see_target(
     said_of_it = instance_description(instance)
     cloud = surface(instance.volume)
     packaging = described(said_of_it, instance.votes).packaging
+    front = _front(instance, views)
     fit = fit_target(
         cloud.points_m.astype(float),
         cloud.normals.astype(float),
         table_z_m=region.low_m[2],
         packaging=packaging,
-        front_world=_front(instance, views),
+        front_world=front,
     )
     nature = described(said_of_it, instance.votes)
     if nature.orientation is None:
         nature = replace(nature, orientation=natural_orientation(fit))
-    return SeenTarget(fit.record(nature), said_of_it, fit, instance, tuple(views))
+    return SeenTarget(fit.record(nature), said_of_it, fit, instance, tuple(views), front is not None)
 
 
 def _in_region(frame: RgbdFrame, mask: NDArray[np.bool_], region: Region) -> bool:

@@ -127,6 +127,10 @@ class SimulatedCamera:
         for sample in self._physics.since(since_s):
             yield self._frame(sample, depth=False).rgb
 
+    def stamps(self, since_s: float = float("-inf")) -> list[float]:
+        """Return the times [s] of the moments of `frames`, drawing nothing."""
+        return [sample.stamp_s for sample in self._physics.since(since_s)]
+
     def picture(self, since_s: float, index: int, width: int, height: int) -> NDArray[np.uint8]:
         """Draw one moment of the stream, the ``index``-th after ``since_s``, at another size and with shadows.
 
