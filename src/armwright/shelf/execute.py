@@ -13,8 +13,7 @@ import numpy as np
 from armwright.control.protocols import Guard, StageReport
 from armwright.core.pose import Array, Pose
 from armwright.core.task import AffordanceQuery
-from armwright.shelf.feasibility import RELEASE_M
-from armwright.shelf.motions import ITERATIONS, LIFT_M, PlannedPlacing
+from armwright.shelf.motions import ITERATIONS, LIFT_M, SAME_BRANCH_RAD, PlannedPlacing
 from armwright.shelf.obstacles import TARGET
 from armwright.shelf.perceived import PerceivedScene
 from armwright.skills.context import Held, SkillContext
@@ -84,7 +83,7 @@ def execute(ctx: SkillContext, plan: PlannedPlacing, *, home_rad: Array | None =
     if not done:
         return PlacingReport(False, tuple(stages))
     believed = ctx.arm.pose_world_base @ ctx.arm.state().pose_base_tool @ plan.pair.pose_target_tool.inverse()
-    done = did("release", lambda: _release(ctx, believed)) and did("leave", lambda: _leave(ctx, plan))
+    done = did("release", lambda: _release(ctx, plan, believed)) and did("leave", lambda: _leave(ctx, plan))
     if done and home_rad is not None:
         done = did("home", lambda: _home(ctx, home_rad))
     return PlacingReport(done, tuple(stages), believed)
@@ -130,9 +129,16 @@ def _lift(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
 
 
 def _carry(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
-    """Go before the shelf; planned anew from where the lift truly ended, as planned if that finds nothing."""
-    path = ctx.planner.plan(ctx.arm.state().target_rad, plan.insert_rad[:1], max_iterations=ITERATIONS)
-    moved = follow_path(ctx, path.path_rad if path.ok else plan.carry_rad, name="carry")
+    """Go before the shelf as planned, from where the lift truly ended; by another way where that is far off."""
+    here, path = ctx.arm.state().target_rad, plan.carry_rad
+    if np.abs(here - path[0]).max() < SAME_BRANCH_RAD:
+        path = np.concatenate([here[None], path[1:]])
+    else:
+        anew = ctx.planner.plan(here, plan.insert_rad[:1], max_iterations=ITERATIONS)
+        if not anew.ok:
+            return StageReport("carry", False, anew.status, anew.detail)
+        path = anew.path_rad
+    moved = follow_path(ctx, path, name="carry")
     if moved.ok and lost(ctx):
         return StageReport("carry", False, "dropped", "it was lost on the way")
     return moved
@@ -156,9 +162,9 @@ def _lower(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
     return move_straight(ctx, (0.0, 0.0, -deep_m), guard=Guard(contact_n=TOUCH_N), speed_m_s=LOWER_M_S)
 
 
-def _release(ctx: SkillContext, believed: Pose) -> StageReport:
+def _release(ctx: SkillContext, plan: PlannedPlacing, believed: Pose) -> StageReport:
     state = ctx.arm.state()
-    opening = min(state.opening_m + RELEASE_M, ctx.gripper.opening_m[1])
+    opening = min(state.opening_m + plan.opened_m, ctx.gripper.opening_m[1])
     ctx.arm.grip(width_m=opening)
     ctx.planner.detach()
     ctx.held = None
@@ -174,6 +180,8 @@ def _leave(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
     report = StageReport("leave", True, "done")
     for step in plan.leave_m:
         far_m = float(np.linalg.norm(step))
+        if far_m < 1e-3:
+            continue
         report = back_away(ctx, far_m, direction_base=step / far_m, name="leave")
         if not report.ok:
             break

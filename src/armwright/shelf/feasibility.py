@@ -54,6 +54,8 @@ ENOUGH = 160
 """Feasible pairs after which no further ones are looked for."""
 OVER_M = (0.010, 0.03, 0.055, 0.08, 0.105, 0.13, 0.155)
 """Heights above its place at which the target is brought in, the lowest that clears what stands before it."""
+LANE_STEP_M, LANE_STEPS = 0.035, 9
+"""Where the hand is looked at on its way in: until it is out of the deepest shelf."""
 ROOM_M = 0.003
 """Kept between the target and everything else on its way in."""
 _TOLERANCE_M = 0.001
@@ -101,11 +103,21 @@ class Feasibility:
 
     def summary(self) -> str:
         """Say in a sentence how many pairs are left and what ruled out the others."""
-        rows = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in self.ruled_out.items() if n)
-        whole = f"{self.grasps} grasps x {self.places} places"
-        if not self.grasps or not self.places:
-            return f"{whole}: there is nothing to choose from"
-        return f"{whole}: {len(self.pairs)} pairs are feasible" + (f"; ruled out: {rows}" if rows else "")
+        return joined([self])
+
+
+def joined(rounds: Sequence[Feasibility]) -> str:
+    """Say the same of several batches of places with the same grasps."""
+    counts: Counter[str] = Counter()
+    for one in rounds:
+        counts.update(one.ruled_out)
+    rows = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.most_common() if n)
+    grasps, places = max(r.grasps for r in rounds), sum(r.places for r in rounds)
+    whole = f"{grasps} grasps x {places} places"
+    if not grasps or not places:
+        return f"{whole}: there is nothing to choose from"
+    left = sum(len(r.pairs) for r in rounds)
+    return f"{whole}: {left} pairs are feasible" + (f"; ruled out: {rows}" if rows else "")
 
 
 def feasible_pairs(
@@ -164,7 +176,7 @@ def feasible_pairs(
         solid, tools, grasps, held, [candidates.orientation[places[p]] for p in entered], as_found, front_known, ruled
     )
     foot = np.stack([_foot(candidates, i) for i in places]) if len(places) else np.zeros((0, 3))
-    options = _clear(planner.kinematics, gripper, ways, candidates, places, entered, foot, obstacles, ruled)
+    options = _clear(planner.kinematics, gripper, ways, candidates, places, entered, foot, over, obstacles, ruled)
     planner.set_world(obstacles.without_target())
     found = _placed(planner, gripper, options, worth, foot, over, pose_base_shelf, start_rad, ruled, (most_ik, enough))
     table = np.zeros(grid)
@@ -308,11 +320,12 @@ def _clear(
     places: Sequence[int],
     entered: Sequence[int],
     foot: Array,
+    over_m: Array,
     obstacles: MapObstacles,
     ruled: Counter[Check],
 ) -> dict[tuple[int, int], list[_Way]]:
-    """Return (grasp, place) -> the ways in which the hand touches neither neighbours nor shelf there."""
-    if not ways or not len(places):
+    """Return (grasp, place) -> the ways in which the hand touches neither neighbours nor shelf, there or on the way."""
+    if not ways or not len(entered):
         return {}
     widest = gripper.opening_m[1]
     gaps = sorted({known_opening(w.opening_m, widest) for w in ways})
@@ -324,25 +337,36 @@ def _clear(
         np.array([gaps.index(known_opening(w.opening_m, widest)) for w in ways]),
         ball,
         radius - _TOLERANCE_M,
-        foot,
+        _lanes(foot[list(entered)], over_m[list(entered)]),
         low,
         high,
         structure,
     )
+    seen = seen.reshape(len(ways), len(entered), -1).max(2)
+    column = {p: k for k, p in enumerate(entered)}
     options: dict[tuple[int, int], list[_Way]] = {}
     blocked: dict[tuple[int, int], int] = {}
     suits = {o: [p for p in entered if candidates.orientation[places[p]] == o] for o in {w.orientation for w in ways}}
     for row, way in enumerate(ways):
         for p in suits[way.orientation]:
             key = (way.grasp, p)
-            if seen[row, p] == kernel.CLEAR:
+            what = int(seen[row, column[p]])
+            if what == kernel.CLEAR:
                 options.setdefault(key, []).append(way)
             else:
-                blocked[key] = max(blocked.get(key, 0), int(seen[row, p]))
+                blocked[key] = max(blocked.get(key, 0), what)
     for key, what in blocked.items():
         if key not in options:
             ruled["hand_meets_the_shelf" if what == kernel.STRUCTURE else "hand_meets_a_neighbour"] += 1
     return options
+
+
+def _lanes(foot: Array, over_m: Array) -> Array:
+    """Return where the middle of the target's footprint is at each place and on the way in ((1 + k) p, 3) [m]."""
+    steps = np.arange(0, LANE_STEPS) * LANE_STEP_M
+    way = np.stack([-steps, np.zeros(LANE_STEPS), np.zeros(LANE_STEPS)], 1)
+    raised = foot[:, None] + way[None] + np.array([0.0, 0.0, 1.0]) * over_m[:, None, None]
+    return np.concatenate([foot[:, None], raised], 1).reshape(-1, 3)
 
 
 def _placed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armwright.core.pose import Array
 from armwright.shelf.candidates import Candidates
-from armwright.shelf.feasibility import Feasibility, choose_places, feasible_pairs, ways_in
+from armwright.shelf.feasibility import Feasibility, choose_places, feasible_pairs, joined, ways_in
 from armwright.shelf.grasps import TargetGrasps
 from armwright.shelf.motions import PlanningReport, plan_best
 from armwright.shelf.obstacles import MapObstacles
@@ -21,6 +21,24 @@ from armwright.skills.context import SkillContext
 LAST_RESORT = 1e-3
 """P_sem given to the best-fitting place that no proposal names, once none of those named can be done."""
 PLACES = 60
+"""Places considered at once with all grasps."""
+BATCHES = 5
+"""Such batches, as long as none has a pair that can be planned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One batch of places with all grasps.
+
+    Attributes:
+        proposed: Whether they are places that a proposal names.
+        places: Candidates considered.
+        pairs: What came of them; its ``table`` is S(g, p).
+    """
+
+    proposed: bool
+    places: tuple[int, ...]
+    pairs: Feasibility
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +47,16 @@ class Decision:
 
     Attributes:
         motion: The planned pair, if there is one.
-        rounds: What came of all pairs: first of the places that the proposals name, then of all others.
+        rounds: Batches of places in the order in which they were considered: those that the proposals name, then,
+            where none of these can be done, all others.
         box: The chosen place in the shelf frame.
         proposed: Whether it is one that a proposal names.
-        places: Which candidates each round considered.
     """
 
     motion: PlanningReport | None
-    rounds: tuple[Feasibility, ...]
+    rounds: tuple[Round, ...]
     box: Box | None
     proposed: bool
-    places: tuple[tuple[int, ...], ...]
 
     @property
     def ok(self) -> bool:
@@ -48,17 +65,18 @@ class Decision:
 
     def summary(self) -> str:
         """Say what was looked at, what was ruled out by which check, and what was planned."""
-        lines = [
-            f"{'proposed places' if k == 0 else 'all other places'}: {round_.summary()}"
-            for k, round_ in enumerate(self.rounds)
-        ]
+        lines = []
+        for proposed, title in ((True, "proposed places"), (False, "all other places")):
+            tables = [r.pairs for r in self.rounds if r.proposed == proposed]
+            if tables:
+                lines.append(f"{title}: {joined(tables)}")
         if self.motion is not None:
             stopped = ", ".join(f"{n} at {stage}" for stage, n in self.motion.stopped.items())
             end = "planned" if self.ok else f"none could be planned ({self.motion.detail})"
             lines.append(
                 f"motion planning: {self.motion.tried} tried, {end}" + (f"; stopped: {stopped}" if stopped else "")
             )
-        elif not any(r.pairs for r in self.rounds):
+        elif not any(r.pairs.pairs for r in self.rounds):
             lines.append("no placement is feasible")
         return "; ".join(lines)
 
@@ -89,46 +107,55 @@ def decide(
         as_found: How the target stands.
         front_known: Whether -x of the fit is its front.
     """
-    rounds: list[Feasibility] = []
-    used: list[tuple[int, ...]] = []
+    p_sem = np.asarray(p_sem, float)
+    turns = [(True, p_sem, np.asarray(order, np.intp))]
+    if fits is not None:
+        rest = np.flatnonzero(p_sem <= 0)
+        worth = np.where(p_sem > 0, 0.0, LAST_RESORT * (0.1 + np.asarray(fits, float)))
+        turns.append((False, worth, rest[np.argsort(-worth[rest], kind="stable")]))
+    rounds: list[Round] = []
     motion: PlanningReport | None = None
-    named = np.asarray(p_sem, float)
-    for again in range(1 if fits is None else 2):
-        if again:
-            assert fits is not None
-            rest = np.flatnonzero(named <= 0)
-            named = np.where(named > 0, 0.0, LAST_RESORT * (0.1 + np.asarray(fits, float)))
-            order = rest[np.argsort(-named[rest], kind="stable")]
-        entered = np.isfinite(ways_in(candidates, list(map(int, order)), obstacles))
-        open_, shut = order[entered], order[~entered]
-        level = p_sem if not again else np.ones(len(named))
-        places = choose_places(level, open_, most=PLACES)
-        if not places:  # so that the report says what is wrong with them
-            places = choose_places(level, shut, most=PLACES)
-        table = feasible_pairs(
-            ctx.planner,
-            ctx.gripper,
-            fit.solid,
-            grasps.candidates,
-            candidates,
-            places,
-            named,
-            pose_base_target=ctx.pose_base(fit.pose_world_target),
-            pose_base_shelf=obstacles.pose_base_shelf,
-            start_rad=ctx.arm.state().target_rad,
-            obstacles=obstacles,
-            as_found=as_found,
-            front_known=front_known,
-        )
-        rounds.append(table)
-        used.append(tuple(places))
-        if not table.pairs:
-            continue
-        motion = plan_best(ctx, table.pairs, grasps.candidates, obstacles, rear_m=_rears(candidates, table))
-        if motion.planned is not None:
-            box = candidates.box(motion.planned.pair.place)
-            return Decision(motion, tuple(rounds), box, not again, tuple(used))
-    return Decision(motion, tuple(rounds), None, False, tuple(used))
+    for proposed, worth, wanted in turns:
+        entered = np.isfinite(ways_in(candidates, list(map(int, wanted)), obstacles))
+        # Those without a way in come last, for the report to say so.
+        for places in _batches(p_sem if proposed else np.ones(len(p_sem)), wanted[entered], wanted[~entered]):
+            table = feasible_pairs(
+                ctx.planner,
+                ctx.gripper,
+                fit.solid,
+                grasps.candidates,
+                candidates,
+                places,
+                worth,
+                pose_base_target=ctx.pose_base(fit.pose_world_target),
+                pose_base_shelf=obstacles.pose_base_shelf,
+                start_rad=ctx.arm.state().target_rad,
+                obstacles=obstacles,
+                as_found=as_found,
+                front_known=front_known,
+            )
+            rounds.append(Round(proposed, tuple(places), table))
+            if not table.pairs:
+                continue
+            motion = plan_best(ctx, table.pairs, grasps.candidates, obstacles, rear_m=_rears(candidates, table))
+            if motion.planned is not None:
+                box = candidates.box(motion.planned.pair.place)
+                return Decision(motion, tuple(rounds), box, proposed)
+    return Decision(motion, tuple(rounds), None, False)
+
+
+def _batches(level: Array, open_: NDArray[np.intp], shut: NDArray[np.intp]) -> Iterator[list[int]]:
+    """Yield places to consider together, best first, each batch spread over the levels of P_sem."""
+    left = list(map(int, open_))
+    for _ in range(BATCHES):
+        batch = choose_places(level, np.array(left, np.intp), most=PLACES)
+        if not batch:
+            break
+        yield batch
+        taken = set(batch)
+        left = [i for i in left if i not in taken]
+    if len(shut):
+        yield choose_places(level, shut, most=PLACES)
 
 
 def _rears(candidates: Candidates, table: Feasibility) -> Sequence[float]:
