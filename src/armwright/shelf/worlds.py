@@ -25,14 +25,14 @@ from armwright.shelf.products import Product
 from armwright.shelf.records import Box, Orientation, Shelf, Vector
 from armwright.shelf.scenes import ShelfScene
 from armwright.sim.arm import SimulatedArm
-from armwright.sim.depth_noise import NoisyCamera, noise_model
+from armwright.sim.sensor_noise import NoisyCamera, noise_model
 from armwright.sim.world import World, WorldOptions
 
 ROBOT = "ur5e"
 TARGET = "target"
 SHELF_ID = "shelf"
 SHELF_AT_M: Vector = (0.70, 0.0, -0.30)
-"""The shelf frame in the world: of the depths and heights that were tried, most reserved places are reachable here."""
+"""The shelf frame in the world: far enough for the camera, near enough for the arm (`benchmarks/shelf_station.py`)."""
 TARGET_AT_M = (-0.06, 0.56)
 TARGET_HALF_M = (0.08, 0.08)
 TARGET_HEIGHT_M = 0.30
@@ -97,7 +97,7 @@ class ShelfWorld:
         world: The simulated world.
         robot: The arm, baked.
         planner: A planner for it, shared between scenes; its world is whatever was set last.
-        camera: The wrist camera, with a depth camera's errors.
+        camera: The wrist camera, with a real one's errors.
         pose_world_shelf: The shelf frame (`shelf.records`) in the world; the robot knows it.
         pose_tool_camera: Where the camera sits on the hand.
         shelf: Its boards and sizes; the robot knows them.
@@ -163,7 +163,7 @@ def open_scene(
 
     Args:
         scene: From `shelf.scenes`.
-        noise: What the wrist camera's depth gets wrong, by name (`sim.depth_noise.NOISES`).
+        noise: What the wrist camera gets wrong, by name (`sim.sensor_noise.NOISES`).
         target_at_m: Where the target lies, (x, y) in the world; by default drawn within the known region.
         options: Of the world; by default pictures are 640x480.
 
