@@ -11,6 +11,7 @@ from armwright.shelf.capture import look_around
 from armwright.shelf.scenes import scene
 from armwright.shelf.views import (
     MARGIN_PX,
+    Blockers,
     Samples,
     cautious_world,
     plan_views,
@@ -75,8 +76,8 @@ def test_views_can_be_held_and_show_the_compartments(world, views):
         if view.of == "shelf":
             model = world.camera.model
             model = type(model)(640, 480, model.fx, model.fy, model.cx, model.cy, view.pose_world_camera)
-            seen = np.maximum(seen, visibility(model, samples, ()))
-    assert (seen > 0.4).mean() > 0.85
+            seen = np.maximum(seen, visibility(model, samples))
+    assert (seen[samples.weight == 1] > 0.4).mean() > 0.65  # six views; nine are the default
 
 
 def test_every_view_is_reached_and_drawn_from_where_it_was_planned(world, views):
@@ -94,16 +95,18 @@ def test_every_view_is_reached_and_drawn_from_where_it_was_planned(world, views)
 
 def test_a_point_behind_a_board_or_at_the_edge_is_not_seen(world):
     point = np.array([[1.0, 0.0, 0.0]])
-    samples = Samples(point, np.array([[-1.0, 0.0, 0.0]]))
+    samples = Samples(point, np.array([[-1.0, 0.0, 0.0]]), np.ones(1))
     looking = Pose.from_rotation(np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], float), (0.5, 0.0, 0.0))
     model = world.camera.model
     model = type(model)(640, 480, 600.0, 600.0, 320.0, 240.0, looking)
-    assert visibility(model, samples, ())[0] > 0.9
-    x, y, z = np.meshgrid((0.7, 0.72), (-0.1, 0.1), (-0.1, 0.1), indexing="ij")
-    assert visibility(model, samples, [np.stack([x, y, z], -1).reshape(-1, 3)])[0] == 0
+    assert visibility(model, samples)[0] > 0.9
+    board = Blockers(Pose((0.7, 0.0, 0.0)), np.array([[(0.0, -0.1, -0.1), (0.02, 0.1, 0.1)]]))  # type: ignore[arg-type]
+    assert visibility(model, samples, board)[0] == 0
+    aside = Blockers(Pose((0.7, 0.2, 0.0)), board.boxes_m)  # type: ignore[arg-type]
+    assert visibility(model, samples, aside)[0] > 0.9
     aside = model.width / 2 - MARGIN_PX / 2
-    samples = Samples(np.array([[1.0, -aside / 600.0 * 0.5, 0.0]]), samples.normals)
-    assert visibility(model, samples, ())[0] == 0
+    samples = Samples(np.array([[1.0, -aside / 600.0 * 0.5, 0.0]]), samples.normals, np.ones(1))
+    assert visibility(model, samples)[0] == 0
 
 
 def test_candidates_keep_their_distance(world):

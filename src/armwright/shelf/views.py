@@ -22,13 +22,18 @@ from armwright.shelf.records import Box, Shelf
 from armwright.shelf.worlds import ShelfWorld, TargetRegion, corners_of, panels_of
 
 Subject = Literal["target", "shelf"]
-SHELF_VIEWS, TARGET_VIEWS = 8, 3
+SHELF_VIEWS, TARGET_VIEWS = 9, 4
 FULL_PX_PER_M = 1100.0
 """A surface seen at this scale shows its print: capitals of 12 mm are 13 pixels tall."""
-OBLIQUE_COS = 0.35
-"""Print seen at a smaller cosine than this is not read."""
-MARGIN_PX = 24
-SECOND_LOOK = 0.35
+OBLIQUE_POWER = 3.0
+"""Print is worth the cosine of its tilt to this power: a third at 45 degrees."""
+MARGIN_PX = 40
+"""Half a word's width: a word whose middle is nearer to the edge is cut."""
+ENOUGH = 0.65
+"""Visibility from which a point counts as seen: looking better at it is worth less than looking elsewhere."""
+REAR_WEIGHT = 0.3
+"""Of a point farther back in a compartment, which what stands before it often hides."""
+SECOND_LOOK = 0.15
 """What a second sight of a point is worth beside the first: fusing needs two, reading one."""
 LEAST_GAIN = 0.5
 """A view that adds less than this many points squarely seen is not taken."""
@@ -57,10 +62,42 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Points that should be seen, (p, 3) in the world [m], and the unit normals (p, 3) of what is printed there."""
+    """Points where something may be printed.
+
+    Attributes:
+        points_m: (p, 3) in the world [m].
+        normals: (p, 3) unit normals of the print.
+        weight: (p,) what seeing each is worth.
+        paired: The second half are the first half's backs: of each pair, one is enough.
+    """
 
     points_m: Array
     normals: Array
+    weight: Array
+    paired: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Blockers:
+    """Boxes that hide what is behind them, aligned with one frame.
+
+    Attributes:
+        pose_world_boxes: That frame.
+        boxes_m: (k, 2, 3) lowest and highest corners in it [m].
+    """
+
+    pose_world_boxes: Pose
+    boxes_m: Array
+
+    def between(self, points_m: Array, eye_m: Array) -> NDArray[np.bool_]:
+        """Return (p,) whether a box stands between each point (p, 3) and an eye (3,), all in the world."""
+        back = self.pose_world_boxes.inverse()
+        start, end = back.transform(points_m)[:, None], back.transform(eye_m)
+        step = end - start
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, b = (self.boxes_m[:, 0] - start) / step, (self.boxes_m[:, 1] - start) / step
+        enter, leave = np.fmin(a, b).max(2), np.fmax(a, b).min(2)
+        return np.asarray(((enter < leave) & (leave > 1e-6) & (enter < 1 - 1e-6)).any(1))
 
 
 def plan_views(world: ShelfWorld, *, n_shelf: int = SHELF_VIEWS, n_target: int = TARGET_VIEWS) -> tuple[View, ...]:
@@ -77,9 +114,11 @@ def plan_views(world: ShelfWorld, *, n_shelf: int = SHELF_VIEWS, n_target: int =
         raise UsageError(f"numbers of views must not be negative, got {n_shelf} and {n_target}.")
     world.planner.set_world(cautious_world(world))
     shelf, pose = world.shelf, world.pose_world_shelf
-    chosen = _choose(world, "target", target_candidates(world), target_samples(world.table), n_target, panels=())
-    panels = [pose.transform(corners_of(p.box)) for p in panels_of(shelf)]
-    chosen += _choose(world, "shelf", shelf_candidates(shelf, pose), shelf_samples(shelf, pose), n_shelf, panels=panels)
+    chosen = _choose(world, "target", target_candidates(world), target_samples(world.table), n_target)
+    panels = Blockers(pose, np.array([(p.box.low_m, p.box.high_m) for p in panels_of(shelf)]))
+    chosen += _choose(
+        world, "shelf", shelf_candidates(shelf, pose), shelf_samples(shelf, pose), n_shelf, blockers=panels
+    )
     return tuple(chosen)
 
 
@@ -100,30 +139,37 @@ def cautious_world(world: ShelfWorld) -> WorldSpec:
 def shelf_samples(shelf: Shelf, pose_world_shelf: Pose) -> Samples:
     """Return where labels may be: facing the front, in every compartment, near its front and farther back."""
     points: list[tuple[float, float, float]] = []
+    weight: list[float] = []
     half = shelf.width_m / 2 - 0.03
     for board, base in enumerate(shelf.boards_m):
         for y in np.linspace(-half, half, max(2, round(2 * half / _GRID_M))):
             for z in np.arange(0.03, min(0.22, shelf.clearance_m(board)), _GRID_M):
-                points += [(x, float(y), base + float(z)) for x in _DEPTHS_M if x < shelf.depth_m]
+                points += [(x, float(y), base + float(z)) for x in _DEPTHS_M]
+                weight += [1.0, REAR_WEIGHT]
     world = pose_world_shelf.transform(np.array(points))
-    return Samples(world, np.broadcast_to(pose_world_shelf.rotate([-1.0, 0.0, 0.0]), world.shape))
+    normals = np.broadcast_to(pose_world_shelf.rotate([-1.0, 0.0, 0.0]), world.shape)
+    return Samples(world, normals, np.array(weight))
 
 
 def target_samples(region: TargetRegion) -> Samples:
-    """Return the sides and the top of an object of middling size, wherever in the region it stands."""
+    """Return the sides of an object of middling size, in the middle and in the corners of the region.
+
+    Packages are printed on opposite sides alike, so each point is paired with the one at its back.
+    """
     x, y, _ = region.center_m
-    dx, dy = 0.6 * (region.high_m[0] - x), 0.6 * (region.high_m[1] - y)
+    dx, dy = 0.5 * (region.high_m[0] - x), 0.5 * (region.high_m[1] - y)
+    angles = np.arange(0, 2 * np.pi, np.pi / 8)
+    # All directions of one half turn come first, then their opposites in the same order.
     points: list[Array] = []
     normals: list[Array] = []
-    for at in ((x, y), (x + dx, y + dy), (x + dx, y - dy), (x - dx, y + dy), (x - dx, y - dy)):
-        for angle in np.arange(0, 2 * np.pi, np.pi / 6):
+    for half in (angles[: len(angles) // 2], angles[len(angles) // 2 :]):
+        for angle in half:
             out = np.array([np.cos(angle), np.sin(angle), 0.0])
-            for height in (0.03, 0.08, 0.13):
-                points.append(np.array([*at, region.low_m[2] + height]) + 0.035 * out)
-                normals.append(out)
-        points.append(np.array([*at, region.low_m[2] + 0.15]))
-        normals.append(np.array([0.0, 0.0, 1.0]))
-    return Samples(np.array(points), np.array(normals))
+            for at in ((x, y), (x + dx, y + dy), (x + dx, y - dy), (x - dx, y + dy), (x - dx, y - dy)):
+                for height in (0.03, 0.09):
+                    points.append(np.array([*at, region.low_m[2] + height]) + 0.03 * out)
+                    normals.append(out)
+    return Samples(np.array(points), np.array(normals), np.ones(len(points)), paired=True)
 
 
 def shelf_candidates(shelf: Shelf, pose_world_shelf: Pose) -> list[Pose]:
@@ -131,10 +177,10 @@ def shelf_candidates(shelf: Shelf, pose_world_shelf: Pose) -> list[Pose]:
     found: list[Pose] = []
     for board, base in enumerate(shelf.boards_m):
         middle = base + min(0.11, 0.5 * shelf.clearance_m(board))
-        for y in np.linspace(-0.36, 0.36, 7) * shelf.width_m:
+        for y in np.linspace(-0.40, 0.40, 7) * shelf.width_m:
             for yaw in np.deg2rad((-30, -15, 0, 15, 30)):
                 for pitch in np.deg2rad((-10, 0, 12, 25, 38)):
-                    for away in (0.42, 0.50, 0.58):
+                    for away in (0.46, 0.56):
                         found.append(
                             pose_world_shelf @ _toward((0.05, float(y), middle), float(yaw), float(pitch), away)
                         )
@@ -143,50 +189,61 @@ def shelf_candidates(shelf: Shelf, pose_world_shelf: Pose) -> list[Pose]:
 
 def target_candidates(world: ShelfWorld) -> list[Pose]:
     """Return cameras on arcs above the target's region, from the arm's side and from the others."""
-    x, y, z = world.table.center_m[0], world.table.center_m[1], world.table.low_m[2] + 0.07
+    x, y, z = world.table.center_m[0], world.table.center_m[1], world.table.low_m[2] + 0.085
     base = world.arm.pose_world_base.position_m
     facing = float(np.arctan2(y - base[1], x - base[0]))
     found: list[Pose] = []
     for yaw in np.deg2rad(np.arange(-180, 180, 20)):
         for pitch in np.deg2rad((28, 40, 55)):
-            for away in (0.36, 0.42, 0.50):
+            for away in (0.42, 0.50):
                 found.append(_toward((x, y, z), facing + float(yaw), float(pitch), away))
     return found
 
 
-def visibility(camera: CameraModel, samples: Samples, panels_m: Sequence[Array]) -> NDArray[np.float64]:
+def visibility(camera: CameraModel, samples: Samples, blockers: Blockers | None = None) -> NDArray[np.float64]:
     """Return (p,) how well a camera would show each point: 0 unseen, 1 squarely and large enough to read.
 
     Args:
         camera: Intrinsics and pose.
         samples: Points and normals.
-        panels_m: (8, 3) corners each of boxes in the way, aligned with some common frame up to a turn about z.
+        blockers: What may stand between.
     """
     pixels, depth = camera.project(samples.points_m)
     inside = (depth > 0.15) & (pixels > MARGIN_PX).all(1)
     inside &= (pixels[:, 0] < camera.width - MARGIN_PX) & (pixels[:, 1] < camera.height - MARGIN_PX)
     eye = camera.pose_world_camera.position_m
     ray = eye - samples.points_m
-    cosine = np.einsum("pk,pk->p", ray, samples.normals) / np.linalg.norm(ray, axis=1)
+    cosine = np.maximum((ray * samples.normals).sum(1) / np.sqrt((ray * ray).sum(1)), 0.0)
     scale = camera.fx / np.maximum(depth, 1e-6) / FULL_PX_PER_M
-    seen = np.where(inside & (cosine > OBLIQUE_COS), np.minimum(scale, 1.0) ** 2 * cosine, 0.0)
-    for corners in panels_m:
-        left = seen > 0
-        seen[left] *= ~_blocked(samples.points_m[left], eye, corners)
+    seen = np.where(inside, np.minimum(scale, 1.0) ** 2 * cosine**OBLIQUE_POWER, 0.0)
+    if blockers is not None and inside.any():
+        left = np.flatnonzero(seen)
+        seen[left] *= ~blockers.between(samples.points_m[left], eye)
     return np.asarray(seen)
 
 
 def _choose(
-    world: ShelfWorld, of: Subject, candidates: Sequence[Pose], samples: Samples, count: int, *, panels: Sequence[Array]
+    world: ShelfWorld,
+    of: Subject,
+    candidates: Sequence[Pose],
+    samples: Samples,
+    count: int,
+    *,
+    blockers: Blockers | None = None,
 ) -> list[View]:
     """Take candidates one by one, each the one that adds most to what is seen."""
-    seen = np.stack([visibility(_at(world.camera.model, pose), samples, panels) for pose in candidates])
-    first, second = np.zeros(len(samples.points_m)), np.zeros(len(samples.points_m))
+    seen = np.stack([visibility(_at(world.camera.model, pose), samples, blockers) for pose in candidates])
+    weight = samples.weight
+    if samples.paired:
+        seen, weight = seen.reshape(len(seen), 2, -1).max(1), weight[: len(weight) // 2]
+    else:
+        seen = np.minimum(seen / ENOUGH, 1.0)
+    first, second = np.zeros(seen.shape[1]), np.zeros(seen.shape[1])
     chosen: list[View] = []
     left = np.flatnonzero(seen.sum(1) >= LEAST_GAIN)
     while len(left) and len(chosen) < count:
-        fresh = np.maximum(seen[left] - first, 0).sum(1)
-        again = np.maximum(np.minimum(seen[left], first) - second, 0).sum(1)
+        fresh = np.maximum(seen[left] - first, 0) @ weight
+        again = np.maximum(np.minimum(seen[left], first) - second, 0) @ weight
         gain = fresh + SECOND_LOOK * again
         # Inverse kinematics is asked of the best alone; what cannot be held is never asked again.
         for at in np.argsort(-gain, kind="stable"):
@@ -223,17 +280,3 @@ def _toward(point_m: tuple[float, float, float], heading_rad: float, down_rad: f
     z = np.array([c * np.cos(heading_rad), c * np.sin(heading_rad), -s])
     x = np.array([np.sin(heading_rad), -np.cos(heading_rad), 0.0])
     return Pose.from_rotation(np.stack([x, np.cross(z, x), z], 1), np.asarray(point_m) - away_m * z)
-
-
-def _blocked(points_m: Array, eye_m: Array, corners_m: Array) -> NDArray[np.bool_]:
-    """Return (p,) whether the segment from each point to the eye meets a box, given by its corners (x slowest)."""
-    origin = corners_m[0]
-    axes = np.stack([corners_m[4] - origin, corners_m[2] - origin, corners_m[1] - origin])
-    lengths = np.linalg.norm(axes, axis=1)
-    axes = axes / lengths[:, None]
-    start, end = (points_m - origin) @ axes.T, (eye_m - origin) @ axes.T
-    step = end - start
-    with np.errstate(divide="ignore", invalid="ignore"):
-        a, b = (0 - start) / step, (lengths - start) / step
-    enter, leave = np.fmin(a, b).max(1), np.fmax(a, b).min(1)
-    return np.asarray((enter < leave) & (leave > 1e-6) & (enter < 1 - 1e-6))
