@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
 
-def test_the_examples_of_the_shelf_page_run() -> None:
-    text = (Path(__file__).parents[1] / "docs/shelf.md").read_text(encoding="utf-8")
+
+@pytest.mark.parametrize(("page", "count"), [("shelf", 3), ("describer", 1)])
+def test_the_examples_run(page: str, count: int) -> None:
+    text = (Path(__file__).parents[1] / f"docs/{page}.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == count
     for example in examples:
-        exec(compile(example, "docs/shelf.md", "exec"), {})
+        exec(compile(example, f"docs/{page}.md", "exec"), {})

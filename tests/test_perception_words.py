@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from armwright.perception.reading import TextLine
-from armwright.perception.words import label_of, reading_order, repaired
+from armwright.perception.words import completed, label_of, reading_order, repaired
 from label_scenes import line
 
 
@@ -45,6 +47,40 @@ def test_misreadings_are_repaired(read, meant):
 @pytest.mark.parametrize("word", ["tomato", "zesta", "corn", "heinz", "qwxyk", "clarnato"])
 def test_words_and_brands_stay(word):
     assert repaired(word, 0.99) == (word,)
+
+
+@pytest.mark.parametrize(
+    ("read", "cut", "meant"),
+    [
+        ("ampoo", (True, False), "shampoo"),
+        ("omato", (True, False), "tomato"),
+        ("cleane", (False, True), "cleaner"),
+        ("mustar", (False, True), "mustard"),
+        ("milk", (True, True), "milk"),
+        ("ampoo", (False, True), ""),
+        ("ch", (False, True), ""),
+        ("zest", (True, True), ""),
+        ("zesta", (True, True), ""),
+    ],
+)
+def test_a_word_cut_off_is_completed_or_dropped(read, cut, meant):
+    assert " ".join(completed(read, cut)) == meant
+
+
+def test_cut_words_do_not_become_brands():
+    cut = replace(line("CONDENS", 10, 10, height=14), cut=(False, True))
+    assert label_of([cut, line("MILK", 10, 30, height=14)]).words == ("condensed", "milk")
+    cut = replace(line("XQWAR", 10, 10, height=14), cut=(False, True))
+    assert label_of([cut, line("MILK", 10, 30, height=14)]).words == ("milk",)
+
+
+def test_what_is_seen_twice_counts_once():
+    faces = [
+        line("OAT MILK", 10, 10, height=14),
+        line("OAT MILK", 90, 10, height=14),
+        line("AT MILK", 10, 40, height=10),
+    ]
+    assert label_of(faces).words == ("oat", "milk")
 
 
 def test_quantities_and_small_print_are_no_label():

@@ -14,6 +14,7 @@ from armwright.models.embeddings import TextEmbedder, text_embedder
 
 _NEIGHBOURS = 7
 _LIKE = 0.45
+_POURED, _DRY, _NAMED = 3.0, 1.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,28 @@ def edible_of(words: Sequence[str], *, facts: Facts | None = None) -> tuple[bool
     if either:
         return True, 0.7
     return _edible_by_meaning(words, facts)
+
+
+def likely_packaging(words: Sequence[str], *, facts: Facts | None = None) -> dict[str, float]:
+    """Return packaging -> how much more likely a label's words make it than it was; what is not named counts 1.
+
+    What is poured is sold in cartons rather than boxes; a label may also name its package.
+
+    Args:
+        words: In reading order, lower case.
+        facts: The table.
+    """
+    facts = facts or general_facts()
+    naming = [w for w in words if w in facts.names]
+    odds: dict[str, float] = {}
+    if naming:
+        poured = naming[-1] in facts.poured
+        odds = {"carton": _POURED, "box": 1 / _POURED} if poured else {"carton": 1 / _DRY}
+    for word in words:
+        if word in facts.packagings:
+            kind = facts.packagings[word]
+            odds[kind] = odds.get(kind, 1.0) * _NAMED
+    return odds
 
 
 @lru_cache(maxsize=1)

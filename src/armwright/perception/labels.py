@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,9 @@ from armwright.core.errors import UsageError
 from armwright.core.pose import Array
 from armwright.perception.describers import WORLD_UP, checked_up
 from armwright.perception.descriptions import Description
-from armwright.perception.facts import content_of, edible_of
+from armwright.perception.facts import content_of, edible_of, likely_packaging
+from armwright.perception.masks import covered, patch
+from armwright.perception.packages import Shape, describe_points
 from armwright.perception.reading import RapidReader, TextLine, TextReader
 from armwright.perception.words import Label, label_of
 
@@ -22,6 +25,8 @@ CONFIDENT = 0.7
 _MARGIN_PX = 6
 _ON_MASK = 0.55
 _BESIDE = 0.2
+_MARGIN = 0.1
+_TOUCHED = 0.15
 _CROP_SIDE_PX = 320
 _MOST_ZOOM = 3.0
 _MIN_PIXELS = 150
@@ -31,7 +36,8 @@ class LabelDescriber:
     """Describes packaged things by what is printed on them, offline.
 
     A frame is read once, as far as masks reach; words belong to the mask that holds most of their box. Only masks that
-    have no confident label then are read again, each in a zoomed crop with everything else painted over.
+    print touches and that have no confident label then are read again, each in a zoomed crop with everything else
+    painted over. Packaging and orientation come from the masked depth (`packages.describe_points`).
 
     Args:
         reader: Reads print; by default PP-OCR, which needs the extra ``shelf``.
@@ -56,9 +62,12 @@ class LabelDescriber:
         Raises:
             UsageError: A mask of another size than the image.
         """
-        checked_up(up)
+        vertical = checked_up(up)
         masks = [_checked(mask, frame) for mask in masks]
-        return [_described(label) for label in self.labels(frame.rgb, masks)]
+        labels = self.labels(frame.rgb, masks)
+        return [
+            _described(label, _shape(frame, mask, vertical, label)) for label, mask in zip(labels, masks, strict=True)
+        ]
 
     def labels(self, rgb: NDArray[np.uint8], masks: Sequence[NDArray[np.bool_]]) -> list[Label]:
         """Return what is printed on each masked thing.
@@ -67,30 +76,39 @@ class LabelDescriber:
             rgb: (H, W, 3).
             masks: (H, W) each.
         """
-        lines = self._of_masks(rgb, masks)
+        lines, touched = self._of_masks(rgb, masks)
         labels = [label_of(own) for own in lines]
-        doubtful = [k for k, one in enumerate(labels) if one.confidence < CONFIDENT and masks[k].sum() >= _MIN_PIXELS]
+        doubtful = [k for k in touched if labels[k].confidence < CONFIDENT and masks[k].sum() >= _MIN_PIXELS]
         for k in sorted(doubtful, key=lambda k: -int(masks[k].sum()))[: self._crops]:
             closer = label_of(self._in_crop(rgb, masks[k]))
             if closer.confidence > labels[k].confidence:
                 labels[k] = closer
         return labels
 
-    def _of_masks(self, rgb: NDArray[np.uint8], masks: Sequence[NDArray[np.bool_]]) -> list[list[TextLine]]:
-        """Read the part of the picture that holds masks once; a line that two masks share belongs to neither."""
+    def _of_masks(
+        self, rgb: NDArray[np.uint8], masks: Sequence[NDArray[np.bool_]]
+    ) -> tuple[list[list[TextLine]], set[int]]:
+        """Read the part of the picture that holds masks once.
+
+        Returns:
+            The lines of each mask; one that two masks share belongs to neither. And the masks that print touches.
+        """
         found: list[list[TextLine]] = [[] for _ in masks]
+        touched: set[int] = set()
         window = _window(np.any(masks, 0), _MARGIN_PX) if len(masks) else None
         if window is None:
-            return found
+            return found, touched
         rows, columns = window
         for line in self._reader.read(rgb[rows, columns]):
             corners = line.corners_px + np.array([columns.start, rows.start])
             shares = _shares(corners, masks)
+            touched |= set(np.flatnonzero(shares > _TOUCHED).tolist())
             order = np.argsort(-shares)
             if shares[order[0]] < _ON_MASK or (len(order) > 1 and shares[order[1]] > _BESIDE):
                 continue
-            found[order[0]].append(TextLine(line.text, line.score, corners))
-        return found
+            mask = masks[int(order[0])]
+            found[order[0]].append(replace(line, corners_px=corners, cut=_cut(corners, mask)))
+        return found, touched
 
     def _in_crop(self, rgb: NDArray[np.uint8], mask: NDArray[np.bool_]) -> list[TextLine]:
         """Read one thing enlarged, with all that is not on it in its mean colour."""
@@ -104,7 +122,8 @@ class LabelDescriber:
         size = (round(part.shape[1] * zoom), round(part.shape[0] * zoom))
         large = np.asarray(Image.fromarray(part).resize(size, Image.Resampling.BICUBIC))
         offset = np.array([columns.start, rows.start])
-        return [TextLine(li.text, li.score, li.corners_px / zoom + offset) for li in self._reader.read(large)]
+        lines = [replace(line, corners_px=line.corners_px / zoom + offset) for line in self._reader.read(large)]
+        return [replace(line, cut=_cut(line.corners_px, mask)) for line in lines]
 
 
 def _checked(mask: NDArray[np.bool_], frame: RgbdFrame) -> NDArray[np.bool_]:
@@ -133,13 +152,42 @@ def _shares(corners_px: Array, masks: Sequence[NDArray[np.bool_]]) -> Array:
     return np.array([mask[v, u].mean() for mask in masks])
 
 
-def _described(label: Label) -> Description:
-    if not label.words:
-        return Description("", confidence=0.1)
+def _cut(corners_px: Array, mask: NDArray[np.bool_]) -> tuple[bool, bool]:
+    """Return whether a line's left and right end reach where its thing ends: whole print keeps a margin there."""
+    a, b, c, d = corners_px
+    left, right = (a + d) / 2, (b + c) / 2
+    length = float(np.linalg.norm(right - left))
+    if length < 1e-6:
+        return True, True
+    step = _MARGIN * np.linalg.norm(d - a) * (right - left) / length
+    ends = []
+    for at in (left - step, right + step):
+        u, v = int(at[0]), int(at[1])
+        inside = 0 <= v < mask.shape[0] and 0 <= u < mask.shape[1]
+        ends.append(not (inside and bool(mask[v, u])))
+    return ends[0], ends[1]
+
+
+def _shape(frame: RgbdFrame, mask: NDArray[np.bool_], up: Array, label: Label) -> Shape:
+    seen = patch(frame, mask)
+    if seen is None:
+        return Shape()
+    towards = frame.camera.pose_world_camera.position_m - seen.points_m.mean(0)
+    try:
+        hidden = covered(frame, mask, up=up)
+        likely = likely_packaging(label.words)
+        return describe_points(seen.points_m, up=up, towards=towards, hidden=hidden.tolist(), likely=likely)
+    except UsageError:
+        return Shape()
+
+
+def _described(label: Label, shape: Shape) -> Description:
     edible, sure = edible_of(label.words)
     return Description(
         label.text,
-        content=content_of(label.words),
+        content=content_of(label.words) if label.words else "",
+        packaging=shape.packaging,
         edible=edible,
-        confidence=label.confidence * (0.7 + 0.3 * sure),
+        orientation=shape.orientation,
+        confidence=label.confidence * (0.7 + 0.3 * sure) if label.words else 0.1,
     )

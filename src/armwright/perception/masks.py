@@ -16,6 +16,10 @@ MIN_PIXELS = 30
 _BIN_M = 0.01
 _GAP_BINS = 3
 _MOST_POINTS = 4000
+_OUTSIDE_PX = 3
+_NEARER_M = 0.01
+# Nearer than anything: beyond the picture.
+_EDGE_M = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,41 @@ def patch(frame: RgbdFrame, mask: NDArray[np.bool_], *, max_depth_m: float = 10.
     y = (v + window[0].start + 0.5 - camera.cy) / camera.fy * z
     points = camera.pose_world_camera.transform(np.stack([x, y, z], -1))
     return Patch(*window, kept, points, points_box(points), upright_extent(points))
+
+
+def covered(frame: RgbdFrame, mask: NDArray[np.bool_], *, up: Array) -> Array:
+    """Return (4,) how far a thing's left, right, lower and upper outline is no edge of its own, 0 to 1.
+
+    It is not where what lies just outside is nearer by a centimetre or more, or where the picture ends. Sides are those
+    that somebody sees who looks from the camera, upright.
+
+    Args:
+        frame: What the camera saw.
+        mask: (H, W).
+        up: (3,) in the world.
+    """
+    depth = frame.depth_m
+    padded = np.pad(mask, _OUTSIDE_PX)
+    around = np.pad(depth, _OUTSIDE_PX, constant_values=_EDGE_M)
+    height, width = mask.shape
+    sides = []
+    for dv, du in ((0, -1), (0, 1), (1, 0), (-1, 0)):
+
+        def moved(image: NDArray[np.generic], by: int, dv: int = dv, du: int = du) -> NDArray[np.generic]:
+            v, u = _OUTSIDE_PX + dv * by, _OUTSIDE_PX + du * by
+            return image[v : v + height, u : u + width]
+
+        outline = mask & (depth > 0) & ~moved(padded, 1).astype(bool)
+        beyond = moved(around, _OUTSIDE_PX).astype(float)[outline]
+        nearer = (beyond > 0) & (beyond < depth[outline] - _NEARER_M)
+        sides.append(float(nearer.mean()) if len(nearer) else 0.0)
+    # Up in the picture: where it does not point up, the sides change places.
+    x, y, _ = frame.camera.pose_world_camera.inverse().rotate(up)
+    turns = round(float(np.arctan2(x, -y)) / (np.pi / 2)) % 4
+    left, right, lower, upper = sides
+    ring = [upper, right, lower, left]
+    ring = ring[turns:] + ring[:turns]
+    return np.array([ring[3], ring[1], ring[2], ring[0]])
 
 
 def _main_run(depths_m: NDArray[np.float32]) -> tuple[float, float]:

@@ -26,11 +26,13 @@ class TextLine:
         text: As read, one or more words.
         score: How sure the reader is, 0 to 1.
         corners_px: (4, 2) column and row, from the text's upper left clockwise.
+        cut: Whether the print may go on beyond its left and its right end, where the thing is covered or turns away.
     """
 
     text: str
     score: float
     corners_px: Array
+    cut: tuple[bool, bool] = (False, False)
 
     @property
     def height_px(self) -> float:
@@ -89,6 +91,9 @@ def _load() -> Any:
             "Det.limit_side_len": _MOST_PX,
             "Det.limit_type": "max",
             "Global.use_cls": False,
+            # Words are short: the usual 320 columns are mostly padding.
+            "Rec.rec_img_shape": [3, 48, 160],
+            "Rec.rec_batch_num": 1,
             "Global.log_level": "critical",
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,21 +98,22 @@ def label_of(lines: Sequence[TextLine]) -> Label:
         return Label()
     tallest = max(line.height_px for line in good)
     kept = [line for line in good if line.height_px >= _SMALL_PRINT * tallest]
+    facts = general_facts()
     words: list[str] = []
     trust: list[float] = []
     for line in reading_order(kept):
-        for token in _tokens(line.text):
-            fixed = repaired(token, line.score)
-            if not fixed:
+        tokens = _tokens(line.text)
+        for k, token in enumerate(tokens):
+            cut = line.cut[0] and k == 0, line.cut[1] and k == len(tokens) - 1
+            fixed = completed(token, cut) if any(cut) else repaired(token, line.score)
+            known = bool(fixed) and all(is_word(w) for w in fixed)
+            short = len(token) < 3 and not facts.words & set(fixed)
+            if short or not fixed or (not known and line.score < 0.8):
                 continue
-            known = all(is_word(w) for w in fixed)
-            if not known and (line.score < 0.8 or len(token) < 3):
-                continue
-            exact = known and " ".join(fixed) == token
+            exact = known and not any(cut) and " ".join(fixed) == token
             size = float(np.clip((line.height_px - 2.0) / 8.0, 0.5, 1.0))
             words += fixed
             trust += [line.score * size * (1.0 if exact else 0.85 if known else 0.75)] * len(fixed)
-    facts = general_facts()
     told = [k for k, w in enumerate(words) if w not in facts.print or len(w) > 4]
     words, trust = [words[k] for k in told], [trust[k] for k in told]
     letters = np.array([len(w) for w in words], float)
@@ -121,13 +123,15 @@ def label_of(lines: Sequence[TextLine]) -> Label:
 
 
 def _once(words: Iterable[str]) -> list[str]:
-    """Drop what is said again."""
-    return list(dict.fromkeys(words))
+    """Drop what is said again, and parts of what is said."""
+    said = list(dict.fromkeys(words))
+    return [w for w in said if not any(w != v and len(w) > 2 and (v.startswith(w) or v.endswith(w)) for v in said)]
 
 
 def _tokens(text: str) -> list[str]:
     found = []
-    for raw in re.split(r"[\s/+,;:·•*\"“”()\[\]]+", text.casefold()):
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    for raw in re.split(r"[\s/+,;:·•*\"“”()\[\]]+", plain):
         token = raw.strip(".-–—_'’`‘&")
         if not token or _QUANTITY.match(token):
             continue
@@ -162,7 +166,7 @@ def repaired(token: str, score: float = 0.0) -> tuple[str, ...]:
     """
     if is_word(token):
         return (token,)
-    facts = {w for w in general_facts().words if len(w) > 3}
+    facts = {w for w in general_facts().names if len(w) > 3}
     alike = [w for w in _exchanged(token) if is_word(w)]
     if alike:
         return (next((w for w in alike if w in facts), alike[0]),)
@@ -181,6 +185,38 @@ def repaired(token: str, score: float = 0.0) -> tuple[str, ...]:
         if len(common) == 1:
             return tuple(common)
     return (token,)
+
+
+@lru_cache(maxsize=4096)
+def completed(token: str, cut: tuple[bool, bool]) -> tuple[str, ...]:
+    """Return the word whose visible part a token may be; empty where there is none or several.
+
+    Args:
+        token: Lower case.
+        cut: Whether letters may be missing on its left and on its right.
+    """
+    if is_word(token) and len(token) > 3:
+        return (token,)
+    facts = {w for w in general_facts().names if len(w) > 3}
+    alike = [token, *_exchanged(token)]
+    if repair := next((w for w in alike if w in facts), None):
+        return (repair,)
+    left, right = cut
+    for part in alike[:4]:
+        if len(part) < 4:
+            continue
+        fits = {w for w in facts if (right and w.startswith(part)) or (left and w.endswith(part))}
+        fits = {w for w in fits if len(part) >= 0.55 * len(w)}
+        if fits:
+            shortest = min(fits, key=len)
+            # The plural of the shortest is no rival of it.
+            rivals = {w for w in fits if not w.startswith(shortest)}
+            return (shortest,) if not rivals else ()
+    if len(token) > 4:
+        near = _one_off(token, facts)
+        if len(near) == 1:
+            return tuple(near)
+    return (token,) if token in general_facts().words else ()
 
 
 def _exchanged(token: str) -> list[str]:
