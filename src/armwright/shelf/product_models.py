@@ -290,7 +290,7 @@ def _tube(product: Product) -> _Shape:
     crimp[0, :, 2] = height
     middle = np.broadcast_to(np.array([0.0, 0.0, height]), (columns, 3))
     neck = np.stack([body[-1], body[-1] * [cap / (depth / 2), cap / (depth / 2), 0.0] + [0.0, 0.0, cap_high]])
-    half = artist.label((0.5 * np.pi * (width + depth) / 2, height - seam - round_at), words_m=0.86 * depth)
+    half = artist.label((0.5 * np.pi * (width + depth) / 2, height - seam - round_at), words_m=0.48 * (width + depth))
     image = np.roll(np.concatenate([half, half], 1), half.shape[1] // 2, axis=1)
     lid = artist.ink
     patches = [
