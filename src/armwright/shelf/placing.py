@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,13 @@ class Decision:
     def ok(self) -> bool:
         """Whether there is something to execute."""
         return self.motion is not None and self.motion.planned is not None
+
+    def ruled_out(self) -> dict[str, int]:
+        """Return check -> how many pairs it ruled out, over all places considered."""
+        counts: Counter[str] = Counter()
+        for round_ in self.rounds:
+            counts.update({str(name): n for name, n in round_.pairs.ruled_out.items() if n})
+        return dict(counts)
 
     def summary(self) -> str:
         """Say what was looked at, what was ruled out by which check, and what was planned."""

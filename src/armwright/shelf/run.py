@@ -290,7 +290,7 @@ def _report(request: ShelfRequest, run: ShelfRun, record: ResultRecord) -> Shelf
         target=known.seen.target,
         reasoning=choice.reasoning,
         pairs=_pairs(choice),
-        ruled_out={str(name): n for round_ in choice.decision.rounds for name, n in round_.ruled_out.items() if n},
+        ruled_out=choice.decision.ruled_out(),
         stages=run.stages,
         pictures=_pictures(run),
         numbers=numbers,
@@ -302,8 +302,8 @@ def _pairs(choice: Choice) -> list[PairRow]:
     decision = choice.decision
     planned = decision.motion.planned if decision.motion is not None else None
     rows = []
-    for table in decision.rounds:
-        for pair in table.pairs[:_SHOWN_PAIRS]:
+    for round_ in decision.rounds:
+        for pair in round_.pairs.pairs[:_SHOWN_PAIRS]:
             box = choice.candidates.box(pair.place)
             where = f"board {int(choice.candidates.board[pair.place])}, " + ", ".join(
                 f"{axis} {100 * value:.0f} cm" for axis, value in zip("xy", box.center_m[:2], strict=True)
