@@ -2,7 +2,7 @@
 
 Random lofted shapes (``packaging_shapes.py``), one noisy depth view each; two hidden layers, Adam, in NumPy.
 
-    python scripts/train_packaging.py [--views 16000] [--seed 0] [--out FILE]
+    python scripts/train_packaging.py [--views 7000] [--seed 0] [--out FILE]
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main() -> None:
     from armwright.perception.packages import PackageNetwork
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--views", type=int, default=16000)
+    parser.add_argument("--views", type=int, default=7000)
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT)

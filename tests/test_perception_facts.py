@@ -44,6 +44,8 @@ def test_content_is_the_label_without_brand_and_qualities(label, content):
         ("apple cider vinegar", True),
         ("bath salt", False),
         ("sea salt", True),
+        ("cocoa powder", True),
+        ("washing powder", False),
     ],
 )
 def test_what_can_be_eaten(label, edible):
@@ -52,7 +54,7 @@ def test_what_can_be_eaten(label, edible):
     assert sure > 0.5
 
 
-@pytest.mark.parametrize("label", [["xylo"], ["qwrt", "zzkp"], [], ["original"]])
+@pytest.mark.parametrize("label", [["xylo"], ["qwrt", "zzkp"], [], ["original"], ["bar"], ["tablets"]])
 def test_words_that_do_not_say_leave_it_open(label):
     assert edible_of(label) == (None, 0.0)
 

@@ -25,6 +25,7 @@ class Facts:
     not_food: frozenset[str]
     not_food_beside: frozenset[str]
     food_if_alone: frozenset[str]
+    forms: frozenset[str]
     qualities: frozenset[str]
     print: frozenset[str]
     poured: frozenset[str]
@@ -33,7 +34,7 @@ class Facts:
     @property
     def names(self) -> frozenset[str]:
         """Words that name what is inside."""
-        return self.food | self.not_food | self.not_food_beside | self.food_if_alone
+        return self.food | self.not_food | self.not_food_beside | self.food_if_alone | self.forms
 
     @property
     def words(self) -> frozenset[str]:
