@@ -354,7 +354,8 @@ def _clear(
             if what == kernel.CLEAR:
                 options.setdefault(key, []).append(way)
             else:
-                blocked[key] = max(blocked.get(key, 0), what)
+                # The way that gets farthest says what stops a pair.
+                blocked[key] = min(blocked.get(key, what), what)
     for key, what in blocked.items():
         if key not in options:
             ruled["hand_meets_the_shelf" if what == kernel.STRUCTURE else "hand_meets_a_neighbour"] += 1
