@@ -74,14 +74,18 @@ def _circle(at: Array, facing: Array) -> tuple[Array, float, float] | None:
     """
     low, high = np.quantile(at[:, 2], (0.02, 0.98))
     slice_of = np.clip(((at[:, 2] - low) / max(high - low, 1e-6) * SLICES).astype(int), 0, SLICES - 1)
-    rows = np.zeros((2 * len(at), 2 + SLICES))
-    rows[0::2, 0], rows[1::2, 1] = 1.0, 1.0
-    rows[np.arange(len(at)) * 2, 2 + slice_of] = facing[:, 0]
-    rows[np.arange(len(at)) * 2 + 1, 2 + slice_of] = facing[:, 1]
-    # A faint pull keeps slices without points from being undetermined.
-    keep = 1e-3 * np.eye(2 + SLICES)[2:]
-    found = np.linalg.lstsq(np.concatenate([rows, keep]), np.concatenate([at[:, :2].ravel(), np.zeros(SLICES)]))[0]
     counts = np.bincount(slice_of, minlength=SLICES)
+    # The normal equations of two unknowns and a radius per slice: sums over the points, few numbers to solve for.
+    total = np.zeros((2 + SLICES, 2 + SLICES))
+    right = np.zeros(2 + SLICES)
+    total[0, 0] = total[1, 1] = len(at)
+    for axis in (0, 1):
+        total[axis, 2:] = total[2:, axis] = np.bincount(slice_of, facing[:, axis], minlength=SLICES)
+        right[axis] = at[:, axis].sum()
+    # Facing is of unit length; a faint pull keeps slices without points from being undetermined.
+    total[2:, 2:] = np.diag(counts + 1e-6)
+    right[2:] = np.bincount(slice_of, (at[:, :2] * facing).sum(1), minlength=SLICES)
+    found = np.linalg.lstsq(total, right)[0]
     radii = found[2:][counts >= max(4, len(at) // 100)]
     if len(radii) == 0:
         return None
