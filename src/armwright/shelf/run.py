@@ -70,6 +70,7 @@ class ShelfRun:
         seconds: Wall time by part [s].
         capture, known, choice, placed: What each part gave; None where the run ended before.
         began_s: World time when the placing began.
+        truth: What truly stood on the shelf before, for judges.
     """
 
     world: ShelfWorld
@@ -80,6 +81,7 @@ class ShelfRun:
     choice: Choice | None = None
     placed: Placed | None = None
     began_s: float = 0.0
+    truth: list[ShelfObject] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -101,7 +103,7 @@ def run_scene(
 
     progress("opening the scene")
     world = open_scene(draw_scene(request.scene, request.seed), noise=request.noise)
-    run = ShelfRun(world)
+    run = ShelfRun(world, truth=true_records(world))
     took("open")
     find = _segmenter(request, world)
     progress("looking")
@@ -201,7 +203,7 @@ def true_fits(run: ShelfRun) -> dict[str, float]:
     orientation = [choice.candidates.orientation[chosen]]
     fits = attribute_fits(
         scene.shelf,
-        scene.records(),
+        run.truth,
         scene.target.nature(scene.target_orientation),
         choice.candidates.low_m[rows],
         choice.candidates.high_m[rows],
@@ -227,7 +229,7 @@ def _record(request: ShelfRequest, run: ShelfRun, files: Mapping[str, str], *, w
     extra |= {"reasoner": request.reasoner, "target": run.world.scene.target.name}
     extra["seconds"] = {name: round(value, 3) for name, value in run.seconds.items()}
     if run.known is not None:
-        mapping = score_mapping(run.world.scene.records(), run.known.mapped.objects)
+        mapping = score_mapping(run.truth, run.known.mapped.objects)
         extra["mapping"] = {
             "f1_label": mapping.f1_label,
             "box_iou": mapping.box_iou,
