@@ -290,17 +290,21 @@ def merge_instances(
         )
         if pair is None:
             return merged
-        kept, gone = found[pair[0]], found[pair[1]]
-        add(kept.volume, gone.volume)
-        votes: dict[str, Mapping[str, float]] = {
-            name: _summed(kept.votes.get(name, {}), gone.votes.get(name, {})) for name in ATTRIBUTES
-        }
-        views = tuple(sorted({*kept.views, *gone.views}))
-        hypotheses = pooled(kept.hypotheses, gone.hypotheses)
-        one = replace(kept, hypotheses=hypotheses, votes=votes, views=views)
-        scene.instances[kept.number] = _measured(one) or one
-        del scene.instances[gone.number]
+        join(scene, *pair)
         merged.append(pair)
+
+
+def join(scene: InstanceMap, kept: int, gone: int) -> None:
+    """Make two instances one under the first's number: volumes, evidence, votes and views add up."""
+    first, second = scene.instances[kept], scene.instances[gone]
+    add(first.volume, second.volume)
+    votes: dict[str, Mapping[str, float]] = {
+        name: _summed(first.votes.get(name, {}), second.votes.get(name, {})) for name in ATTRIBUTES
+    }
+    views = tuple(sorted({*first.views, *second.views}))
+    one = replace(first, hypotheses=pooled(first.hypotheses, second.hypotheses), votes=votes, views=views)
+    scene.instances[kept] = _measured(one) or one
+    del scene.instances[gone]
 
 
 def _overlapping(scene: InstanceMap, min_overlap: float) -> list[tuple[int, int]]:

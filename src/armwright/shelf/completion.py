@@ -94,7 +94,7 @@ def _circle(at: Array, facing: Array) -> tuple[Array, float, float] | None:
         return None
     away = at[:, :2] - found[:2]
     away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
-    return found[:2], radius, float(np.arccos(np.clip((away * facing).sum(1), -1, 1)).mean())
+    return np.asarray(found[:2], float), radius, float(np.arccos(np.clip((away * facing).sum(1), -1, 1)).mean())
 
 
 def _planar(facing: Array) -> tuple[float, float]:

@@ -30,6 +30,7 @@ from armwright.perception.instances import (
 from armwright.perception.masks import MIN_PIXELS
 from armwright.perception.segmenters import Segmenter
 from armwright.perception.surface import Surface, surface
+from armwright.perception.tops import join_tops
 from armwright.perception.tsdf import Tsdf, empty_tsdf, integrate, prepare_view, region_tsdf
 from armwright.shelf.boards import find_shelf
 from armwright.shelf.completion import complete
@@ -152,6 +153,7 @@ def map_shelf(
         views.append(MappedView(frame, tuple(detections), report))
     with _timed(seconds, "forget"):
         forgotten = forget(scene, frames)
+        join_tops(scene, up=vertical)
     with _timed(seconds, "objects"):
         placed = _placed(scene, shelf, pose_world_shelf)
     named = _named(placed, shelf)
