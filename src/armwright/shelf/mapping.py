@@ -29,6 +29,7 @@ from armwright.perception.instances import (
 )
 from armwright.perception.masks import MIN_PIXELS
 from armwright.perception.segmenters import Segmenter
+from armwright.perception.sizes import size_contradictions
 from armwright.perception.surface import Surface, surface
 from armwright.perception.tops import join_tops
 from armwright.perception.tsdf import Tsdf, empty_tsdf, integrate, prepare_view, region_tsdf
@@ -157,6 +158,9 @@ def map_shelf(
     with _timed(seconds, "objects"):
         placed = _placed(scene, shelf, pose_world_shelf)
     named = _named(placed, shelf)
+    whole = [(instance_description(i), np.asarray(box.size_m)) for i, box in named.values()]
+    if contradiction := size_contradictions([d for d, _ in whole], [size for _, size in whole]):
+        notes.append(contradiction)
     objects = tuple(ShelfObject(name, box, _nature(i)) for name, (i, box) in named.items())
     return ShelfMap(
         shelf,
