@@ -31,6 +31,8 @@ class Window:
 def small_windows(labels: Labels, small_px: int, most: int) -> list[Window]:
     """Return windows that hold the objects of fewer than ``small_px`` pixels, fullest first, at most ``most``."""
     height, width = min(_HEIGHT, labels.shape[0]), min(_WIDTH, labels.shape[1])
+    if most == 0:
+        return []
     boxes = _boxes(labels)
     sizes = np.bincount(labels.ravel(), minlength=len(boxes))
     waiting = [

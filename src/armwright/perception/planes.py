@@ -69,10 +69,7 @@ class PlaneSegmenter:
             if plane is None:
                 break
             normal, offset = plane
-            # What lies beyond a wall or under a board is no object either.
-            beyond = points @ normal > offset - chosen.thick_m * np.maximum(1.0, depth / 0.6)
-            near = np.abs(points @ normal - offset) < 0.5
-            left &= ~(beyond & near)
+            left &= np.abs(points @ normal - offset) > chosen.thick_m * np.maximum(1.0, depth / 0.6)
         width = 4 * np.float64(1 / frame.camera.fx)
         small = _components(np.ascontiguousarray(points), left, chosen.gap_m, width, chosen.smallest_px)
         names = np.repeat(np.repeat(small, 2, 0), 2, 1)[: frame.depth_m.shape[0], : frame.depth_m.shape[1]]
