@@ -1,4 +1,4 @@
-"""Fuse a recording and draw it (docs/shelf.md).
+"""Fuse a recording and draw it (docs/mapping.md).
 
 Usage: ``python scripts/mapping_picture.py FOLDER --out fused.jpg [--voxel-m 0.012]``
 FOLDER is laid out as `armwright.perception.recorded` says. On the left the mesh from behind all cameras, on the right
