@@ -8,7 +8,7 @@ import pytest
 from armwright.core.errors import UsageError
 from armwright.core.pose import Pose
 from armwright.shelf.registration import register
-from armwright.shelf.target import fit_target, look_again
+from armwright.shelf.target import fit_target, for_hand, look_again
 from armwright.shelf.target_solids import hull_of, object_model, sections
 from shelf_targets import bottle, box, can, gable, seen
 
@@ -52,6 +52,16 @@ def test_the_wider_side_is_the_front_unless_it_is_known():
     turned = fit_target(*seen(solid, AT), table_z_m=TABLE_M, packaging="box", front_world=front)
     assert turned.solid.size_m == pytest.approx([0.08, 0.05, 0.14], abs=0.004)
     assert turned.pose_world_target.rotate(np.array([-1.0, 0.0, 0.0])) @ front > 0.99
+
+
+def test_what_is_wider_than_the_hand_is_put_in_sideways():
+    fit = fit_target(*seen(box(depth=0.05, width=0.10), AT), table_z_m=TABLE_M, packaging="box")
+    turned = for_hand(fit, 0.085)
+    assert turned.solid.size_m[:2] == pytest.approx(fit.solid.size_m[[1, 0]])
+    same = fit.pose_world_target.transform(fit.solid.points_m)
+    assert turned.pose_world_target.transform(turned.solid.points_m) == pytest.approx(same, abs=1e-9)
+    assert for_hand(fit, 0.12) is fit
+    assert for_hand(fit, 0.04) is fit
 
 
 def test_a_wrong_hint_does_not_force_its_family():

@@ -120,7 +120,9 @@ def _lift(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
         return StageReport("lift", False, "dropped", "it slipped out while it was lifted")
     pose_tool_target = plan.pair.pose_target_tool.inverse()
     query = AffordanceQuery(object=TARGET, region="Graspable Body", role="grasp")
-    ctx.held = Held(TARGET, pose_tool_target, plan.candidate, query, ctx.scene.pose_world(TARGET))
+    # Gently: what swings pushes the coupled fingers aside, and stands beside the hand's middle when they open.
+    stand = ctx.scene.pose_world(TARGET)
+    ctx.held = Held(TARGET, pose_tool_target, plan.candidate, query, stand, by_the_tips=True)
     ctx.planner.set_opening(known_opening(ctx.arm.state().opening_m, ctx.gripper.opening_m[1]))
     ctx.planner.set_world(ctx.scene.world_spec(exclude=(TARGET,)))
     ctx.held.world = ctx.planner.world

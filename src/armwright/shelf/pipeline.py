@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from armwright.shelf.perceived import PerceivedScene, skill_context
 from armwright.shelf.placing import Decision, decide
 from armwright.shelf.reasoner import Reasoner, Reasoning
 from armwright.shelf.records import Box
+from armwright.shelf.target import for_hand
 from armwright.shelf.target_view import SeenTarget, see_target
 from armwright.shelf.worlds import ShelfWorld, corners_of, panels_of
 from armwright.skills.context import SkillContext
@@ -104,6 +105,9 @@ def perceive(world: ShelfWorld, capture: Capture, *, segmenter: Segmenter, descr
     """
     start = time.perf_counter()
     seen = see_target(capture.of("target"), segmenter=segmenter, describer=describer, region=world.table)
+    turned = for_hand(seen.fit, world.robot.spec.gripper.opening_m[1])
+    if turned is not seen.fit:
+        seen = replace(seen, fit=turned, target=turned.record(seen.target.nature), front_known=False)
     middle = time.perf_counter()
     mapped = map_shelf(
         capture.of("shelf"),

@@ -52,6 +52,8 @@ def placings(
         front_known: Its front has to face the shelf's front; else it may be turned by what leaves its outline.
         toward_rad: For a round one, which turn of its own brings the hand straight to the front.
     """
+    if as_found == "upright" and wanted == "lying" and solid.size_m[0] > 1.02 * solid.size_m[1]:
+        return ()  # its front was turned aside (`target.for_hand`); on its back it would lie on an edge
     laid = np.eye(3) if as_found == wanted else _LAID[as_found, wanted]
     if not solid.turns_rad and as_found == wanted:
         turns = tuple(toward_rad + t for t in ROUND_TURNS_RAD)

@@ -7,7 +7,7 @@ are metres, the world's z is up, and the target stands or lies on a known plane.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,8 @@ TOLD_M = 0.002
 """Up to this the family of the packaging that was named is taken without a look at the others."""
 LYING_M = 0.095
 """Nothing thicker is a round package on its side."""
+SPARE_M = 0.004
+"""What the hand must open beyond the target's width."""
 FEWEST = 60
 """Points without which there is nothing to fit."""
 _NOT_TABLE_M = 0.004
@@ -120,6 +122,24 @@ def look_again(fit: TargetFit, points_world_m: Array, normals_world: Array) -> T
     """Return the fit with the pose that new views of the same object show."""
     new = register(fit.solid, points_world_m, normals_world, fit.pose_world_target)
     return TargetFit(fit.solid, new.pose_world_solid, new.rms_m, fit.seen, fit.tried, fit.lying)
+
+
+def for_hand(fit: TargetFit, widest_m: float) -> TargetFit:
+    """Return the fit with its narrow side for a front where the hand can only close across that side.
+
+    A hand comes from the shelf's front, so what is wider than it opens has to be put in sideways. The fit is returned
+    as it is where the hand spans its width, or neither side.
+
+    Args:
+        fit: The target.
+        widest_m: How far the hand opens.
+    """
+    depth, width, _ = fit.solid.size_m
+    if width <= widest_m - SPARE_M or depth > widest_m - SPARE_M:
+        return fit
+    quarter = np.pi / 2
+    pose = fit.pose_world_target @ Pose.from_yaw(np.zeros(3), quarter)
+    return replace(fit, solid=_turned(fit.solid, quarter), pose_world_target=pose)
 
 
 def natural_orientation(fit: TargetFit) -> Orientation:
