@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--finishing", action="store_true", help="Draw what the last runs of training see.")
+    parser.add_argument("--only", default="", help="Draw these categories alone, twice a round: A,B,C.")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     for number in range(chosen.first + chosen.worker, chosen.rounds, chosen.workers):
@@ -43,6 +44,8 @@ def main() -> None:
             continue
         begun = time.perf_counter()
         names = finishing_round(number) if chosen.finishing else training_round(number)
+        if chosen.only:
+            names = tuple(chosen.only.split(",")) * 2
         per_round = {name: names.count(name) for name in names}
         samples = []
         for name, count in per_round.items():

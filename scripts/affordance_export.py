@@ -20,6 +20,7 @@ from torch import nn
 from armwright.affordance.prepare import prepare
 
 OPSET = 17
+ADDED = ("encoder.around.", "encoder.finer.")
 
 
 def networks(model: str) -> nn.ModuleDict:
@@ -63,7 +64,8 @@ def export(encoder: nn.Module, head: nn.Module, folder: Path, name: str) -> None
 def shipped(folder: Path, model: str) -> dict[str, torch.Tensor]:
     """Return the weights in ``MODEL_encoder.onnx`` and ``MODEL_head.onnx``, to go on training from.
 
-    What only training needs (which region a phrase is of) is not in the files and comes back as zeros.
+    What only training needs (which region a phrase is of) is not in the files and comes back as zeros; what files of
+    before did not have yet (`ADDED`) begins as in an untrained network, where it says nothing.
     """
     import onnx
     from onnx import numpy_helper
@@ -85,10 +87,11 @@ def shipped(folder: Path, model: str) -> dict[str, torch.Tensor]:
                 raise ValueError(f"{name} is {tuple(value.shape)} in {folder}, {tuple(state[name].shape)} here.")
         state |= found
         missing -= set(found)
-    unexpected = {name for name in missing if not name.startswith("head.text.concept")}
+    untold = {name for name in missing if name.startswith("head.text.concept")}
+    unexpected = {name for name in missing - untold if not name.startswith(ADDED)}
     if unexpected:
         raise ValueError(f"{folder} lacks {sorted(unexpected)}.")
-    return state | {name: torch.zeros_like(state[name]) for name in missing}
+    return state | {name: torch.zeros_like(state[name]) for name in untold}
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from affordance_strongest import Strongest
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -45,12 +46,45 @@ class Down(nn.Module):
 
     def forward(self, at: Tensor, values: Tensor, index: Tensor, near: Tensor) -> tuple[Tensor, Tensor]:
         center = self.gather(at, index)
-        offset = (self.gather(at, near) - center.unsqueeze(2)) * 8.0
-        offset = torch.cat([offset, offset.pow(2).sum(-1, keepdim=True).sqrt()], -1)
-        edges = self.gather(self.value(values), near) + self.offset(offset)
+        said = self.value(values)
+        if torch.onnx.is_in_onnx_export():
+            offset = (self.gather(at, near) - center.unsqueeze(2)) * 8.0
+            offset = torch.cat([offset, offset.pow(2).sum(-1, keepdim=True).sqrt()], -1)
+            strongest = (self.gather(said, near) + self.offset(offset)).amax(2)
+        else:
+            strongest = Strongest.apply(said, near, at, center, self.offset.weight, 8.0)
         # The strongest first and then what is positive: the same, and several passes over all edges less.
-        strongest = F.relu(edges.amax(2) if torch.onnx.is_in_onnx_export() else edges.max(2).values)
-        return center, self.after(torch.cat([strongest, self.gather(values, index)], -1))
+        return center, self.after(torch.cat([F.relu(strongest), self.gather(values, index)], -1))
+
+
+def silent(width: int, out: int) -> nn.Linear:
+    """Return a layer that says zero until it is trained."""
+    layer = nn.Linear(width, out)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+class Around(nn.Module):
+    """What a point's neighbours of its own level know and where they lie, put to what it knows itself.
+
+    An offset's product is the difference of two places', so that only sums are gathered.
+    """
+
+    def __init__(self, width: int, hidden: int = 32) -> None:
+        super().__init__()
+        self.value, self.place = nn.Linear(width, hidden), nn.Linear(3, hidden, bias=False)
+        self.after = nn.Sequential(nn.Linear(hidden + width, 64), nn.ReLU(), silent(64, width))
+        self.gather = Gather()
+
+    def forward(self, at: Tensor, values: Tensor, near: Tensor) -> Tensor:
+        place = self.place(at * 24.0)
+        said = self.value(values) + place
+        if torch.onnx.is_in_onnx_export():
+            strongest = self.gather(said, near).amax(2)
+        else:
+            strongest = Strongest.apply(said, near, at, at, torch.zeros(said.shape[-1], 4), 0.0)
+        return values + self.after(torch.cat([F.relu(strongest - place), values], -1))
 
 
 class Layer(nn.Module):
@@ -82,12 +116,14 @@ class Encoder(nn.Module):
         self.register_buffer("spread", torch.ones(len(FEATURES)))
         width = len(FEATURES) if described else 6
         self.point = nn.Sequential(nn.Linear(width, POINT), nn.ReLU(), nn.Linear(POINT, POINT), nn.ReLU())
+        self.around = Around(POINT) if described else None
         self.down_middle, self.down_coarse = Down(POINT, 64), Down(64, TOKEN)
         self.place = nn.Linear(3, TOKEN)
         self.layers = nn.ModuleList([Layer(TOKEN) for _ in range(layers)])
         self.norm = nn.LayerNorm(TOKEN)
         self.up_middle = nn.Sequential(nn.Linear(TOKEN + 64, 96), nn.ReLU(), nn.Linear(96, 64), nn.ReLU())
         self.up_fine = nn.Sequential(nn.Linear(64 + POINT, 64), nn.ReLU(), nn.Linear(64, POINT))
+        self.finer = nn.Sequential(nn.Linear(64 + POINT, 160), nn.ReLU(), silent(160, POINT)) if described else None
         self.gather = Gather()
 
     def forward(
@@ -95,6 +131,7 @@ class Encoder(nn.Module):
         features: Tensor,
         middle: Tensor,
         coarse: Tensor,
+        near_fine: Tensor,
         near_middle: Tensor,
         near_coarse: Tensor,
         up_middle: Tensor,
@@ -106,6 +143,8 @@ class Encoder(nn.Module):
         at = features[..., :3]
         normed = (features - self.mean) / self.spread
         fine = self.point(normed if self.described else normed[..., :6])
+        if self.around is not None:
+            fine = self.around(at, fine, near_fine)
         at_middle, mid = self.down_middle(at, fine, middle, near_middle)
         at_coarse, tokens = self.down_coarse(at_middle, mid, coarse, near_coarse)
         tokens = tokens + self.place(at_coarse)
@@ -116,7 +155,9 @@ class Encoder(nn.Module):
         mid = self.up_middle(torch.cat([spread, mid], -1))
         spread = (self.gather(mid, up_fine) * weight_fine.unsqueeze(-1)).sum(2)
         own = fine if rows is None else gather(fine, rows)
-        return self.up_fine(torch.cat([spread, own], -1)), tokens
+        both = torch.cat([spread, own], -1)
+        points = self.up_fine(both)
+        return (points if self.finer is None else points + self.finer(both)), tokens
 
 
 class TextTower(nn.Module):

@@ -27,13 +27,17 @@ from torch.nn import functional as F
 from armwright.affordance.prepare import FEATURES, POINTS
 from armwright.core.task import REGIONS
 
-INDICES = ("middle", "coarse", "near_middle", "near_coarse", "up_middle", "up_fine")
+INDICES = ("middle", "coarse", "near_fine", "near_middle", "near_coarse", "up_middle", "up_fine")
+ENCODED = ("features", "middle", "coarse", "near_fine", "near_middle", "near_coarse")
+ABOVE = ("up_middle", "weight_middle", "up_fine", "weight_fine")
 FLOATS = ("features", "weight_middle", "weight_fine")
 LABELS = ("regions", "mass", "present", "judged", "presence_judged", "category")
 DECODED = 768
-AVERAGING = 0.98
+AVERAGING = 0.995
 EASIEST = 0.15
 """How often the sample that is answered best is drawn, against one that is answered as badly as can be."""
+FAVOUR = 2.0
+"""How much more a point of a small region may count than one beside it: what counts too much is marked too widely."""
 LOOK_AGAIN_S = 120.0
 C = len(REGIONS)
 
@@ -120,10 +124,7 @@ def select(batch: dict) -> None:
 
 def encode(encoder: nn.Module, batch: dict) -> tuple[Tensor, Tensor]:
     """Run the encoder on a batch."""
-    return encoder(
-        *[batch[name] for name in ("features", "middle", "coarse", "near_middle", "near_coarse")],
-        *[batch[name] for name in ("up_middle", "weight_middle", "up_fine", "weight_fine")],
-    )
+    return encoder(*[batch[name] for name in (*ENCODED, *ABOVE)])
 
 
 def losses(logits: Tensor, presence: Tensor, batch: dict, weight: Tensor) -> dict[str, Tensor]:
@@ -136,7 +137,7 @@ def losses(logits: Tensor, presence: Tensor, batch: dict, weight: Tensor) -> dic
     seen = (target.sum(-1) > 0).float()
     u = u / u.mean(-1, keepdim=True)
     part = (u * target).mean(-1, keepdim=True)
-    favour = (1 / part.clamp(min=1e-3)).sqrt().clamp(max=6.0)
+    favour = (1 / part.clamp(min=1e-3)).sqrt().clamp(max=FAVOUR)
     bce = F.binary_cross_entropy_with_logits(logits, target, reduction="none") * u * (1 + (favour - 1) * target)
     bce = bce.mean(-1)
     p = logits.sigmoid()
@@ -245,11 +246,7 @@ def main() -> None:
         select(batch)
         rows = batch["decoded"]
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            points, tokens = encoder(
-                *[batch[name] for name in ("features", "middle", "coarse", "near_middle", "near_coarse")],
-                *[batch[name] for name in ("up_middle", "weight_middle", "up_fine", "weight_fine")],
-                rows=rows,
-            )
+            points, tokens = encoder(*[batch[name] for name in (*ENCODED, *ABOVE)], rows=rows)
         points, tokens = points.float(), tokens.float()
         words, known, label = phrases.draw(batch["category"], rng)
         logits, presence = head(points, tokens, words, known)

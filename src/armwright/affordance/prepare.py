@@ -44,7 +44,8 @@ class PreparedCloud:
     Attributes:
         features: (1536, 33) float32, `FEATURES`.
         middle, coarse: Indices of the points of the next level, (384,) into the finest, (96,) into the middle one.
-        near_middle, near_coarse: (384, 16), (96, 16) indices of neighbours in the level below.
+        near_fine: (1536, 12) indices of neighbours among the finest points, and
+        near_middle, near_coarse: (384, 16), (96, 16) of those of the level above them in the level below.
         up_middle, up_fine: (384, 3), (1536, 3) the nearest points of the level above, and
         weight_middle, weight_fine: their weights for interpolation.
         nearest: (n, 3) which of the 1536 stand for each point of the cloud, the nearest first, and
@@ -55,6 +56,7 @@ class PreparedCloud:
     features: Float32
     middle: Index
     coarse: Index
+    near_fine: Index
     near_middle: Index
     near_coarse: Index
     up_middle: Index
@@ -74,8 +76,9 @@ class PreparedCloud:
 
     def inputs(self) -> dict[str, Any]:
         """Return the encoders' inputs by name, each with a leading batch axis."""
-        names = ("features", "middle", "coarse", "near_middle", "near_coarse", "up_middle", "weight_middle")
-        return {name: getattr(self, name)[None] for name in (*names, "up_fine", "weight_fine")}
+        names = ("features", "middle", "coarse", "near_fine", "near_middle", "near_coarse")
+        above = ("up_middle", "weight_middle", "up_fine", "weight_fine")
+        return {name: getattr(self, name)[None] for name in (*names, *above)}
 
 
 def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
@@ -120,6 +123,7 @@ def prepare(points_m: Array, normals: Array, *, seed: int = 0) -> PreparedCloud:
         features=features,
         middle=middle,
         coarse=coarse,
+        near_fine=np.asarray(wide[:, :_NEAR], np.int64),
         near_middle=np.asarray(wide[middle, :NEIGHBOURS], np.int64),
         near_coarse=np.asarray(middle_tree.query(coarse_at, k=NEIGHBOURS)[1], np.int64),
         up_middle=up_middle,

@@ -112,6 +112,7 @@ def training_sample(name: str, number: int, *, split: str = "train", finishing: 
         "features": ready.features.astype(np.float16),
         "middle": ready.middle.astype(np.int16),
         "coarse": ready.coarse.astype(np.int16),
+        "near_fine": ready.near_fine.astype(np.int16),
         "near_middle": ready.near_middle.astype(np.int16),
         "near_coarse": ready.near_coarse.astype(np.int16),
         "up_middle": ready.up_middle.astype(np.int16),
