@@ -1,4 +1,4 @@
-"""The strongest of what a point's neighbours say, with its gradient, compiled: torch alone takes ten times as long."""
+"""The strongest of what a point's neighbours say, with its gradient, compiled."""
 
 from __future__ import annotations
 
