@@ -29,6 +29,7 @@ def test_arrays_fit_each_other_for_any_cloud(category: str, n: int) -> None:
     cloud = cloud_of(category, n)
     ready = prepare(cloud.points_m, cloud.normals)
     assert ready.features.shape == (POINTS, len(FEATURES)) and np.isfinite(ready.features).all()
+    assert ready.near_fine.shape == (POINTS, 12) and 0 <= ready.near_fine.min() <= ready.near_fine.max() < POINTS
     assert ready.near_middle.shape == (MIDDLE, NEIGHBOURS) and ready.near_coarse.shape == (COARSE, NEIGHBOURS)
     assert ready.chosen.max() < n and ready.nearest.shape == (n, 3) and ready.nearest.max() < POINTS
     assert ready.up_fine.max() < MIDDLE and ready.up_middle.max() < COARSE
@@ -39,7 +40,7 @@ def test_arrays_fit_each_other_for_any_cloud(category: str, n: int) -> None:
 def test_same_cloud_same_answer() -> None:
     cloud = cloud_of("kettle")
     first, second = prepare(cloud.points_m, cloud.normals), prepare(cloud.points_m, cloud.normals)
-    for name in ("features", "chosen", "nearest", "near_middle", "up_fine"):
+    for name in ("features", "chosen", "nearest", "near_fine", "near_middle", "up_fine"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
