@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from armwright.core.pose import Array
-from armwright.perception.boards import plan_axes
 from armwright.perception.boxes import points_box
-from armwright.perception.instances import InstanceMap, join
+from armwright.perception.instances import Instance, InstanceMap, join
 from armwright.perception.surface import near_surface
 
 GAP_M = 0.015
@@ -19,7 +19,7 @@ WITHIN = 0.8
 """Share of a top's own footprint that lies over what it closes."""
 
 
-def join_tops(scene: InstanceMap, *, up: ArrayLike = (0.0, 0.0, 1.0)) -> list[tuple[int, int]]:
+def join_tops(scene: InstanceMap, *, box_of: Callable[[Instance], Array | None] | None = None) -> list[tuple[int, int]]:
     """Join instances that are the tops of others, the lowest first; return (number kept, number gone).
 
     Segmenters part a package where its outline narrows, so that a bottle's cap becomes a thing of its own. It is the
@@ -27,26 +27,32 @@ def join_tops(scene: InstanceMap, *, up: ArrayLike = (0.0, 0.0, 1.0)) -> list[tu
 
     Args:
         scene: Changed.
-        up: (3,) the vertical in the world.
+        box_of: The (2, 3) box of an instance in a frame whose z is up, None where it has none; by default that around
+            what was seen of it, in the world. Of things seen from one side, give completed boxes.
     """
-    axis = np.asarray(up, float) / np.linalg.norm(up)
-    frame = np.stack([*plan_axes(axis), axis])
+    measure = box_of or _seen_box
+    boxes = {n: box for n, i in scene.instances.items() if (box := measure(i)) is not None}
     done: list[tuple[int, int]] = []
-    while True:
-        boxes = {n: points_box(p @ frame.T) for n, i in scene.instances.items() if len(p := near_surface(i.volume))}
-        pair = next(
-            (
-                (below, top)
-                for top in sorted(boxes, key=lambda n: float(boxes[n][0, 2]))
-                for below in boxes
-                if below != top and is_top(boxes[top], boxes[below])
-            ),
-            None,
-        )
-        if pair is None:
-            return done
+    while pair := next(
+        (
+            (below, top)
+            for top in sorted(boxes, key=lambda n: float(boxes[n][0, 2]))
+            for below in boxes
+            if below != top and is_top(boxes[top], boxes[below])
+        ),
+        None,
+    ):
         join(scene, *pair)
+        kept, gone = pair
+        # What it closes is as wide as before, but higher.
+        boxes[kept][1, 2] = boxes.pop(gone)[1, 2]
         done.append(pair)
+    return done
+
+
+def _seen_box(instance: Instance) -> Array | None:
+    points = near_surface(instance.volume)
+    return points_box(points) if len(points) else None
 
 
 def is_top(top_m: Array, below_m: Array) -> bool:

@@ -154,7 +154,8 @@ def map_shelf(
         views.append(MappedView(frame, tuple(detections), report))
     with _timed(seconds, "forget"):
         forgotten = forget(scene, frames)
-        join_tops(scene, up=vertical)
+        to_shelf = pose_world_shelf.inverse()
+        join_tops(scene, box_of=lambda instance: _whole(instance, to_shelf))
     with _timed(seconds, "objects"):
         placed = _placed(scene, shelf, pose_world_shelf)
     named = _named(placed, shelf)
@@ -259,11 +260,10 @@ def _placed(scene: InstanceMap, shelf: Shelf, pose: Pose) -> list[tuple[Instance
     to_shelf = pose.inverse()
     out = []
     for instance in scene.instances.values():
-        cloud = surface(instance.volume)
-        if len(cloud.points_m) == 0:
+        box = _whole(instance, to_shelf)
+        if box is None:
             continue
-        points, normals = to_shelf.transform(cloud.points_m), to_shelf.rotate(cloud.normals)
-        low, high = points_box(points)
+        low, high = box
         middle = (low + high) / 2
         if not (-_AROUND_M < middle[0] < shelf.depth_m and abs(middle[1]) < shelf.width_m / 2):
             continue
@@ -272,10 +272,19 @@ def _placed(scene: InstanceMap, shelf: Shelf, pose: Pose) -> list[tuple[Instance
             continue
         if abs(low[2] - beneath[-1]) < _REST_M:
             low[2] = beneath[-1]
-        low, high = complete(points, normals, low_m=low, high_m=high).box_m
         high[0] = max(min(high[0], shelf.depth_m), low[0] + _FLAT_M)
         out.append((instance, Box.between(tuple(low.tolist()), tuple(high.tolist()))))
     return out
+
+
+def _whole(instance: Instance, to_shelf: Pose) -> Array | None:
+    """Return the completed box (2, 3) of an instance in the shelf frame, None without a surface."""
+    cloud = surface(instance.volume)
+    if len(cloud.points_m) == 0:
+        return None
+    points, normals = to_shelf.transform(cloud.points_m), to_shelf.rotate(cloud.normals)
+    low, high = points_box(points)
+    return complete(points, normals, low_m=low, high_m=high).box_m
 
 
 def _named(placed: Sequence[tuple[Instance, Box]], shelf: Shelf) -> dict[str, tuple[Instance, Box]]:
