@@ -52,6 +52,8 @@ _PANEL_M = 0.007
 """Depth this near to a panel of the shelf is the panel."""
 _LEAST_SHARE = 0.35
 _LARGEST_M = 0.42
+_SLIVER_M = 0.021
+"""Of what is thinner than this in two directions only a strip was seen: too little to be called an object."""
 _REST_M = 0.03
 _ROOM_VOXEL_M = 0.02
 
@@ -148,7 +150,7 @@ def map_shelf(
             if describer.note and describer.note not in notes:
                 notes.append(describer.note)
         with _timed(seconds, "map"):
-            detections = [Detection(mask, d, sure) for (mask, sure), d in zip(kept, said, strict=True)]
+            detections = [Detection(mask, d, _sure(sure, d)) for (mask, sure), d in zip(kept, said, strict=True)]
             report = observe(scene, frame, detections, alike=alike, options=options)
             integrate(coarse, prepare_view(frame))
         views.append(MappedView(frame, tuple(detections), report))
@@ -195,6 +197,14 @@ def described(said: Description, votes: Mapping[str, Mapping[str, float]]) -> De
         orientation=next((o for o in ORIENTATIONS if o == orientation), None),
         confidences={"label": said.confidence, **sure},
     )
+
+
+def _sure(mask_confidence: float, said: Description) -> float:
+    """Return s_d: how sure the mask is, times how sure the label is where one was read.
+
+    The paper's segmenter is prompted with the label, so its confidence holds both; ours finds masks without words.
+    """
+    return mask_confidence * said.confidence if said.label else mask_confidence
 
 
 def _nature(instance: Instance) -> Described:
@@ -261,7 +271,7 @@ def _placed(scene: InstanceMap, shelf: Shelf, pose: Pose) -> list[tuple[Instance
     out = []
     for instance in scene.instances.values():
         box = _whole(instance, to_shelf)
-        if box is None:
+        if box is None or np.sort(box[1] - box[0])[1] < _SLIVER_M:
             continue
         low, high = box
         middle = (low + high) / 2
