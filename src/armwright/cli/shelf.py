@@ -18,6 +18,7 @@ from armwright.cli.common import (
     progress,
     say,
 )
+from armwright.cli.shelf_bench import bench
 from armwright.core.errors import UsageError, quoted
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="The shelf: see it, understand how it is organised, put a new thing where it belongs.", no_args_is_help=True
 )
+app.command("bench")(bench)
 SceneOption = Annotated[
     str,
     typer.Option(

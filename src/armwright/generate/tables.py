@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from armwright.core.files import write_text
 from armwright.generate.suite import TIERS, is_task_name, load_task
+from armwright.recording.csv_text import csv_text
 from armwright.recording.result import wilson
 
 CROSSED = ("grasps", "robot")
@@ -252,9 +251,5 @@ def _counted(failures: Mapping[str, int]) -> str:
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow((*columns, "failures"))
-    for row in rows:
-        table.writerow((*(row[name] for name in columns), "; ".join(f"{v} {k}" for k, v in row["failures"].items())))
-    return text.getvalue()
+    counted = ({**row, "failures": "; ".join(f"{v} {k}" for k, v in row["failures"].items())} for row in rows)
+    return csv_text((*columns, "failures"), counted)

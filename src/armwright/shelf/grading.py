@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armwright.core.pose import Pose
+from armwright.shelf.candidates import Candidates
+from armwright.shelf.experts import expert_weights
+from armwright.shelf.fit import EQUAL_WEIGHTS, attribute_fits, semantic_fit
 from armwright.shelf.metrics import PlacementScore, score_placement
-from armwright.shelf.records import Box, Orientation
+from armwright.shelf.records import ATTRIBUTES, Box, Orientation
+from armwright.shelf.scenes import ShelfScene
 
 if TYPE_CHECKING:
     from armwright.shelf.worlds import ShelfWorld
@@ -77,3 +81,32 @@ def grade(
         placed_up=(float(own[0]), float(own[1]), float(own[2])),
         moved_m=moved,
     )
+
+
+def true_fits(scene: ShelfScene, candidates: Candidates, place: int) -> dict[str, float]:
+    """Return C, P, E and O of a place by true attributes, and the semantic fit with two kinds of weights (OMAR Eq. 4).
+
+    Args:
+        scene: The truth.
+        candidates: Places in the shelf frame.
+        place: Which of them.
+
+    Returns:
+        Attribute -> fit, ``sf_equal`` with equal weights, and ``sf_experts`` with the weights that the three built-in
+        estimators give this scene (`shelf.experts`); these are no language models.
+    """
+    fits = attribute_fits(
+        scene.shelf,
+        scene.records(),
+        scene.target.nature(scene.target_orientation),
+        candidates.low_m[[place]],
+        candidates.high_m[[place]],
+        candidates.board[[place]],
+        [candidates.orientation[place]],
+    )
+    values: dict[str, float] = {name: float(v) for name, v in zip(ATTRIBUTES, fits[0], strict=True)}
+    return {
+        **values,
+        "sf_equal": float(semantic_fit(fits, EQUAL_WEIGHTS)[0]),
+        "sf_experts": float(semantic_fit(fits, expert_weights([scene]))[0]),
+    }

@@ -100,13 +100,12 @@ class SimulatedSegmenter:
 
     def true_labels(self, frame: RgbdFrame) -> NDArray[np.int32]:
         """Return (H, W): 1, 2, … for the objects in the world's order, 0 for everything else."""
-        truth, built = self._world.truth, self._world.built
+        built = self._world.built
         height, width = frame.depth_m.shape
         renderer = RENDERERS.get(built.model, width=width, height=height, backend=None, shadows=False, samples=0)
         seen = renderer.render(self._posed(), frame.camera, rgb=False, depth=True, segmentation=True)
         assert seen.segmentation is not None and seen.depth_m is not None
-        fixed = {link.object_id for link in built.links.values() if link.fixed}
-        ids = [i for i in truth.object_ids if i not in fixed and i not in self._background]
+        ids = self.object_ids()
         number = np.zeros(built.model.nbody + 1, np.int32)
         for (object_id, _), link in built.links.items():
             if object_id in ids:
@@ -114,6 +113,11 @@ class SimulatedSegmenter:
         out = number[seen.segmentation]
         hidden = (frame.depth_m > 0) & (frame.depth_m < seen.depth_m - _HIDDEN_M)
         return np.where(hidden, 0, out).astype(np.int32)
+
+    def object_ids(self) -> list[str]:
+        """Return the ids of the objects in the order in which `true_labels` numbers them from 1."""
+        fixed = {link.object_id for link in self._world.built.links.values() if link.fixed}
+        return [i for i in self._world.truth.object_ids if i not in fixed and i not in self._background]
 
     def _posed(self) -> Any:
         """Return data with every body where it is now; those of the world are as old as its last step."""
