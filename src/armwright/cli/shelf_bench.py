@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +20,9 @@ from armwright.cli.common import (
     progress,
 )
 from armwright.core.errors import UsageError, quoted
+
+if TYPE_CHECKING:
+    from armwright.recording.result import ResultRecord
 
 
 def bench(
@@ -57,6 +61,9 @@ def bench(
 
     check_count("--runs", runs)
     check_count("--workers", workers, low=0, high=MAX_WORKERS)
+    if table.strip() == "3":
+        _table3(seed=seed, workers=workers, resume=resume, out=out or default_out("shelf-bench-3"), json=json)
+        return
     check_count("--views", views, high=60)
     check_count("--target-views", target_views, high=60)
     if seed + runs - 1 > MAX_SEED:
@@ -84,7 +91,23 @@ def bench(
     if json:
         emit_json(record.to_json())
         return
-    typer.echo(format_tables(record.to_json()))
+    _show(format_tables(record.to_json()), record, folder)
+
+
+def _table3(*, seed: int, workers: int, resume: bool, out: Path, json: bool) -> None:
+    from armwright.shelf.records import ATTRIBUTES
+    from armwright.shelf.table3 import format_table3, run_table3
+
+    with progress("attributes", len(ATTRIBUTES), quiet=json) as update:
+        record = run_table3(out, seed=seed, workers=workers, resume=resume, update=update)
+    if json:
+        emit_json(record.to_json())
+        return
+    _show(format_table3(record.to_json()), record, out)
+
+
+def _show(table: str, record: ResultRecord, folder: Path) -> None:
+    typer.echo(table)
     typer.echo(f"page: {record.files['page']}")
     typer.echo(f"record: {folder / 'result.json'}")
 
@@ -95,5 +118,5 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def _tables(text: str) -> tuple[int, ...]:
     if not set(_listed(text)) <= {"1", "2"} or not text.strip():
-        raise UsageError(f"--table takes 1, 2 or 1,2, got {quoted(text)}.")
+        raise UsageError(f"--table takes 1, 2, 1,2 or 3, got {quoted(text)}.")
     return tuple(int(name) for name in _listed(text))

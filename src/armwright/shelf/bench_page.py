@@ -21,9 +21,7 @@ def page(record: Mapping[str, Any]) -> str:
         section(TITLES[table], html.escape(NOTE), paper_table([row for row in rows if row["table"] == table]))
         for table in dict.fromkeys(row["table"] for row in rows)
     ]
-    failures = [
-        [row["set"], METHODS[row["method"]].title, row["stage"], str(row["n"])] for row in record["failures"]
-    ]
+    failures = [[row["set"], METHODS[row["method"]].title, row["stage"], str(row["n"])] for row in record["failures"]]
     not_begun = [[row["scene"], str(row["seed"]), row["reason"]] for row in record["scenes_not_begun"]]
     cost = sorted(record["cpu_s_per_scene"].items(), key=lambda item: -item[1])
     asked = record["request"]
@@ -37,8 +35,13 @@ def page(record: Mapping[str, Any]) -> str:
         section("Where placing failed", "", rows_table(("set", "method", "stage", "scenes"), failures))
         if failures
         else "",
-        section("Scenes that could not begin", "They count as failures of every method.", rows_table(
-            ("set", "seed", "why"), not_begun)) if not_begun else "",
+        section(
+            "Scenes that could not begin",
+            "They count as failures of every method.",
+            rows_table(("set", "seed", "why"), not_begun),
+        )
+        if not_begun
+        else "",
         key_values("Computing time per scene [s]", {name: f"{value:.2f}" for name, value in cost}),
     ]
     return whole_page("Shelf bench", parts, good=not not_begun)

@@ -172,7 +172,9 @@ def format_tables(record: Mapping[str, Any]) -> str:
     for item in record["scenes_not_begun"]:
         lines.append(f"{item['scene']} {item['seed']} could not begin: {item['reason']}")
     if record["failures"]:
-        lines.append("failures: " + ", ".join(f"{f['n']} {f['method']} {f['stage']} ({f['set']})" for f in record["failures"]))
+        lines.append(
+            "failures: " + ", ".join(f"{f['n']} {f['method']} {f['stage']} ({f['set']})" for f in record["failures"])
+        )
     total = sum(record["cpu_s_per_scene"].values())
     parts = sorted(record["cpu_s_per_scene"].items(), key=lambda item: -item[1])
     lines.append(f"computing time per scene {total:.1f} s: " + ", ".join(f"{name} {s:.1f}" for name, s in parts))

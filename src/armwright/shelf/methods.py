@@ -18,8 +18,8 @@ from armwright.perception.describers import WORLD_UP, Describer
 from armwright.perception.descriptions import Description
 from armwright.perception.segmenters import Segment, Segmenter
 from armwright.shelf.records import Described, Shelf
-from armwright.shelf.views import shelf_samples, visibility
-from armwright.shelf.worlds import corners_of, panels_of
+from armwright.shelf.views import Blockers, shelf_samples, visibility
+from armwright.shelf.worlds import panels_of
 
 MapKind = Literal["full", "labels-only", "true-labels", "one-view"]
 Chooser = Literal["reasoner", "score", "random"]
@@ -165,8 +165,8 @@ def label_as_content(nature: Described) -> Described:
 
 
 def widest(frames: Sequence[RgbdFrame], shelf: Shelf, pose_world_shelf: Pose) -> int:
-    """Return the index of the frame that shows most places of a shelf where a label may be."""
+    """Return the index of the frame that shows most of the places on a shelf where labels may be."""
     samples = shelf_samples(shelf, pose_world_shelf)
-    panels = [pose_world_shelf.transform(corners_of(p.box)) for p in panels_of(shelf)]
-    shown = [int((visibility(frame.camera, samples, panels) > 0).sum()) for frame in frames]
+    panels = Blockers(pose_world_shelf, np.array([(p.box.low_m, p.box.high_m) for p in panels_of(shelf)]))
+    shown = [float(samples.weight[visibility(frame.camera, samples, panels) > 0].sum()) for frame in frames]
     return int(np.argmax(shown))

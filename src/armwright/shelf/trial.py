@@ -46,6 +46,7 @@ from armwright.shelf.target_view import SeenTarget, see_target
 from armwright.shelf.true_labels import TrueLabels
 from armwright.shelf.views import plan_views
 from armwright.shelf.worlds import ShelfWorld, open_scene
+from armwright.sim.sensor_noise import noise_model
 
 SIMULATED = "simulated"
 PART_LIMIT_S = 400.0
@@ -157,7 +158,7 @@ def _one(
             return
         assert decision.motion is not None and decision.motion.planned is not None and decision.box is not None
         row["box"] = {"center_m": list(decision.box.center_m), "size_m": list(decision.box.size_m)}
-        row["proposed"] = bool(decision.proposed)
+        row["proposed"] = bool(decision.proposed) if method.chooser != "random" else None
         row["fits"] = true_fits(known.drawn, choice.candidates, decision.motion.planned.pair.place)
         if method.name in trial.place:
             with _timed(cpu, f"place {method.name}"):
@@ -357,11 +358,12 @@ def _reasoner(name: str, model: str | None) -> Reasoner:
 
 
 def check_names(names: Mapping[str, str | None]) -> None:
-    """Check segmenter, describer, reasoner and model by building them.
+    """Check segmenter, describer, reasoner, model and noise by building them.
 
     Raises:
         UsageError: One is unknown, or lacks something.
     """
+    noise_model(str(names["noise"]))
     if names["segmenter"] != SIMULATED:
         segmenter(str(names["segmenter"]))
     _describer(str(names["describer"]), names["model"])
