@@ -107,8 +107,8 @@ def run(
     reasoner: ReasonerOption = "embedded",
     model: ModelOption = None,
     noise: Annotated[str, typer.Option("--noise", help="Of the depth camera: none, stereo …")] = "stereo",
-    views: Annotated[int, typer.Option("--views", help="Viewpoints of the shelf.")] = 8,
-    target_views: Annotated[int, typer.Option("--target-views", help="Viewpoints of the object to place.")] = 3,
+    views: Annotated[int, typer.Option("--views", help="Viewpoints of the shelf.")] = 9,
+    target_views: Annotated[int, typer.Option("--target-views", help="Viewpoints of the object to place.")] = 4,
     json: JsonOption = False,
 ) -> None:
     """See a shelf and an unknown object, place it where it belongs, and grade that."""

@@ -78,6 +78,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def threads_here(*, most: int = 2) -> int:
+    """Return how many threads a network may use in this process: what OMP_NUM_THREADS says, else a few of the cores."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return int(said) if said.isdigit() and int(said) > 0 else max(1, min(most, cores()))
+
+
 @contextmanager
 def watchdog(limit_s: float = WATCHDOG_S) -> Iterator[None]:
     """Raise `EpisodeTimeoutError` in the main thread when the block computes for longer than ``limit_s``."""

@@ -17,6 +17,7 @@ from PIL import Image
 
 from armwright.core.camera import CameraModel, RgbdFrame
 from armwright.core.errors import CacheError, UsageError
+from armwright.core.pool import threads_here
 from armwright.perception._segment_decode import decode
 from armwright.perception._segment_features import MULTIPLE, pack
 from armwright.perception._segment_zoom import Window, adopt, small_windows
@@ -158,7 +159,7 @@ def _session(path: Path | None) -> Any:
 
     options = onnxruntime.SessionOptions()
     # Speed is given for one core, and two threads of a small network wait for each other.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads_here(), 1
     options.log_severity_level = 3
     where = path or Path(str(files("armwright.perception") / "data" / "boundary.onnx"))
     try:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armwright.core.errors import CacheError, MissingDependencyError
+from armwright.core.pool import threads_here
 from armwright.core.pose import Array
 
 _INSTALL = 'pip install "armwright[shelf]"'
@@ -50,7 +51,7 @@ class TextReader(Protocol):
 
 
 class RapidReader:
-    """PP-OCR by the package ``rapidocr``: its networks lie in its wheel, nothing is fetched; one thread.
+    """PP-OCR by the package ``rapidocr``: its networks lie in its wheel, nothing is fetched; `threads_here` threads.
 
     Raises:
         MissingDependencyError: The package is not installed.
@@ -95,7 +96,7 @@ def _load() -> Any:
             "Rec.rec_img_shape": [3, 48, 160],
             "Rec.rec_batch_num": 1,
             "Global.log_level": "critical",
-            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads_here(),
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }
     )

@@ -96,7 +96,7 @@ def see_target(
     if not scene.instances:
         raise UsageError(
             "nothing was found where the target should be.",
-            hint=f"Put it between {region.low_m[:2]} and {region.high_m[:2]} m, or see what the views show.",
+            hint=f"Put it at x {_range(region, 0)}, y {_range(region, 1)} m in the world, or see what the views show.",
         )
     instance = max(scene.instances.values(), key=lambda i: (len(set(i.views)), float(np.prod(i.extent_m))))
     said_of_it = instance_description(instance)
@@ -124,6 +124,10 @@ def _in_region(frame: RgbdFrame, mask: NDArray[np.bool_], region: Region) -> boo
     low, high = np.subtract(region.low_m, (_BESIDE_M, _BESIDE_M, 0)), np.add(region.high_m, (_BESIDE_M, _BESIDE_M, 0))
     height = float(np.quantile(seen.points_m[:, 2], 0.98)) - region.low_m[2]
     return bool((middle >= low).all() and (middle <= high).all() and height > _LEAST_HEIGHT_M)
+
+
+def _range(region: Region, axis: int) -> str:
+    return f"{region.low_m[axis]:.2f} to {region.high_m[axis]:.2f}"
 
 
 def _front(instance: Instance, views: Sequence[MappedView]) -> Array | None:
