@@ -98,7 +98,7 @@ def test_every_table_can_be_rebuilt_from_the_record(fake, tmp_path):
     assert "Table I. " in text and "Table II. " in text and "no language models" in text
     assert "multi-row 13 could not begin: scene: it <fell>" in text
     page = (tmp_path / "table.html").read_text()
-    assert "it &lt;fell&gt;" in page and 'colspan="4">single-row (n = 6)' in page and "<b>" in page
+    assert "it &lt;fell&gt;" in page and ' colspan="4">single-row (n = 6)' in page and "<b>" in page
     scenes = list(csv.DictReader(io.StringIO((tmp_path / "scenes.csv").read_text())))
     assert len(scenes) == 2 * 6 * 5
     row = next(r for r in scenes if (r["set"], r["seed"], r["method"]) == ("single-row", "11", "bl1"))
@@ -121,6 +121,8 @@ def test_what_did_not_come_about_counts_as_nothing():
     assert found["success", "ours"]["mean"] == pytest.approx(5 / 6)
     assert found["success", "bl1"]["mean"] == pytest.approx(2 / 6)  # seeds 14 and 16; 12 has not begun
     assert ("success", "bl2") not in found
+    # Nothing was touched where the target never left the hand; that is no success.
+    assert found["neighbours_still", "bl1"]["mean"] == found["success", "bl1"]["mean"]
     assert found["chosen", "bl2"]["mean"] == pytest.approx(5 / 6)
     assert found["sf_equal", "bl1"]["mean"] == pytest.approx(0.4 * 2 / 6)
     assert ("sf_equal", "basic") not in found

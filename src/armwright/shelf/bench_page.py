@@ -8,17 +8,22 @@ from typing import Any
 
 from armwright.recording.page import badge, header, key_values, rows_table, section
 from armwright.recording.page import page as whole_page
-from armwright.shelf.bench_tables import METRICS, NOTE, TITLES, best, cell, columns_of
+from armwright.shelf.bench_tables import METRICS, NOTES, TITLES, best, cell, columns_of
 from armwright.shelf.methods import METHODS
 
 _SHOWN = ("segmenter", "describer", "reasoner", "model", "noise", "shelf_views", "target_views")
+_FIRST = ' class="first"'
+_STYLE = (
+    ".paper th, .paper td { white-space: nowrap; } "
+    ".paper .first { border-left: 2px solid #c9ced8; padding-left: 10px; }"
+)
 
 
 def page(record: Mapping[str, Any]) -> str:
     """Return the tables, what failed where, and what the parts cost."""
     rows = record["rows"]
     tables = [
-        section(TITLES[table], html.escape(NOTE), paper_table([row for row in rows if row["table"] == table]))
+        section(TITLES[table], html.escape(NOTES[table]), paper_table([row for row in rows if row["table"] == table]))
         for table in dict.fromkeys(row["table"] for row in rows)
     ]
     failures = [[row["set"], METHODS[row["method"]].title, row["stage"], str(row["n"])] for row in record["failures"]]
@@ -30,7 +35,7 @@ def page(record: Mapping[str, Any]) -> str:
         *(badge(f"{name.replace('_', ' ')}: {asked[name]}") for name in _SHOWN if asked[name] is not None),
     ]
     parts = [
-        header("armwright shelf bench", f"{', '.join(record['sets'])}", badges),
+        header("armwright shelf bench", "Methods compared on the shelf", badges),
         *tables,
         section("Where placing failed", "", rows_table(("set", "method", "stage", "scenes"), failures))
         if failures
@@ -53,17 +58,21 @@ def paper_table(rows: Sequence[Mapping[str, Any]]) -> str:
     names = columns_of(rows)
     found = {(row["set"], row["metric"], row["method"]): row for row in rows}
     counted = {row["set"]: row["n"] for row in rows}
-    top = "".join(f'<th colspan="{len(names)}">{html.escape(s)} (n = {counted[s]})</th>' for s in sets)
-    heads = "".join(f"<th>{METHODS[name].title}</th>" for _ in sets for name in names)
+    top = "".join(f'<th{_FIRST} colspan="{len(names)}">{html.escape(s)} (n = {counted[s]})</th>' for s in sets)
+    heads = "".join(_tagged("th", METHODS[name].title, first=k == 0) for _ in sets for k, name in enumerate(names))
     body = ""
     for metric in dict.fromkeys(row["metric"] for row in rows):
         cells = ""
         for one in sets:
-            there = [row for name in names if (row := found.get((one, metric, name))) is not None]
-            winners = best(there)
-            for name in names:
-                row = found.get((one, metric, name))
-                text = "–" if row is None else html.escape(cell(row))
-                cells += f"<td>{f'<b>{text}</b>' if row is not None and name in winners else text}</td>"
+            there = {name: row for name in names if (row := found.get((one, metric, name))) is not None}
+            winners = best(list(there.values()))
+            for k, name in enumerate(names):
+                text = html.escape(cell(there[name])) if name in there else "–"
+                cells += _tagged("td", f"<b>{text}</b>" if name in winners else text, first=k == 0)
         body += f"<tr><th>{html.escape(METRICS[metric].title)}</th>{cells}</tr>"
-    return f'<div class="wide"><table><tr><th></th>{top}</tr><tr><th></th>{heads}</tr>{body}</table></div>'
+    rows_of = f"<tr><th></th>{top}</tr><tr><th></th>{heads}</tr>{body}"
+    return f'<div class="wide"><style>{_STYLE}</style><table class="paper">{rows_of}</table></div>'
+
+
+def _tagged(tag: str, inside: str, *, first: bool) -> str:
+    return f"<{tag}{_FIRST if first else ''}>{inside}</{tag}>"

@@ -44,8 +44,12 @@ def _fit(name: str) -> Callable[[Entry, str], float]:
     return lambda entry, method: float((_row(entry, method).get("fits") or {}).get(name, 0.0))
 
 
-def _judged(name: str) -> Callable[[Entry, str], float]:
-    return lambda entry, method: float((_row(entry, method).get("placed") or {}).get(name, False))
+def _judged(*names: str) -> Callable[[Entry, str], float]:
+    def value(entry: Entry, method: str) -> float:
+        placed = _row(entry, method).get("placed") or {}
+        return float(all(placed.get(name, False) for name in names))
+
+    return value
 
 
 def _chosen(entry: Entry, method: str) -> float:
@@ -69,17 +73,22 @@ CHOSEN_METRICS = (
     Metric("sf_experts", "SF-experts [%]", _fit("sf_experts")),
 )
 BESIDES_METRICS = (
-    Metric("upright", "Upright [%]", _judged("upright")),
-    Metric("neighbours_still", "Neighbours still [%]", _judged("neighbours_still")),
+    Metric("upright", "SR and upright [%]", _judged("success", "upright")),
+    Metric("neighbours_still", "SR, others still [%]", _judged("success", "neighbours_still")),
 )
 CHOSEN = Metric("chosen", "A place was chosen [%]", _chosen)
 METRICS = {m.name: m for m in (*MAPPING_METRICS, *PLACED_METRICS, *CHOSEN_METRICS, *BESIDES_METRICS, CHOSEN)}
 TITLES = {1: "Table I. Instance mapping", 2: "Table II. Placing"}
-NOTE = (
+_READ = (
     "Mean ± standard error over scenes; *, **, ***: differs from OURS with p < 0.05, 0.01, 0.001 (paired two-sided "
-    "Wilcoxon). What a method did not get to counts as 0. SF by true attributes at the chosen place, with equal "
-    "weights, and with each scene's weights by three built-in estimators (SF-experts), which are no language models."
+    "Wilcoxon). What a method did not get to counts as 0. "
 )
+NOTES = {
+    1: _READ + "GT-Labels is simulated: true descriptions of the same masks. BL1 maps one view with nouns alone.",
+    2: _READ
+    + "SF by true attributes at the chosen place: with equal weights (SF-EQ), and with each scene's weights by "
+    "three built-in estimators (SF-experts), which are no language models. BL2 draws free places at random.",
+}
 
 
 def mapping_rows(entries: Sequence[Entry], *, methods: Sequence[str]) -> list[dict[str, Any]]:
@@ -168,7 +177,7 @@ def format_tables(record: Mapping[str, Any]) -> str:
                     f"{METRICS[metric].title:<28}" + "".join(f"{cell(c) if c else '-':>15}" for c in cells).rstrip()
                 )
             lines.append("")
-    lines.append(NOTE)
+        lines += [NOTES[table], ""]
     for item in record["scenes_not_begun"]:
         lines.append(f"{item['scene']} {item['seed']} could not begin: {item['reason']}")
     if record["failures"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from armwright.shelf.candidates import Candidates
 from armwright.shelf.experts import expert_weights
 from armwright.shelf.fit import EQUAL_WEIGHTS, attribute_fits, semantic_fit
 from armwright.shelf.metrics import PlacementScore, score_placement
-from armwright.shelf.records import ATTRIBUTES, Box, Orientation
+from armwright.shelf.records import ATTRIBUTES, Box, Orientation, ShelfObject
 from armwright.shelf.scenes import ShelfScene
 
 if TYPE_CHECKING:
@@ -83,11 +83,21 @@ def grade(
     )
 
 
-def true_fits(scene: ShelfScene, candidates: Candidates, place: int) -> dict[str, float]:
+def true_records(world: ShelfWorld) -> list[ShelfObject]:
+    """Return what truly stands on the shelf now."""
+    return [
+        ShelfObject(o.id, o.box, o.product.nature(o.orientation)) for o in world.truth_objects() if o.id != "target"
+    ]
+
+
+def true_fits(
+    scene: ShelfScene, objects: Sequence[ShelfObject], candidates: Candidates, place: int
+) -> dict[str, float]:
     """Return C, P, E and O of a place by true attributes, and the semantic fit with two kinds of weights (OMAR Eq. 4).
 
     Args:
-        scene: The truth.
+        scene: The truth as it was drawn.
+        objects: What truly stood on the shelf before (`true_records`).
         candidates: Places in the shelf frame.
         place: Which of them.
 
@@ -97,7 +107,7 @@ def true_fits(scene: ShelfScene, candidates: Candidates, place: int) -> dict[str
     """
     fits = attribute_fits(
         scene.shelf,
-        scene.records(),
+        objects,
         scene.target.nature(scene.target_orientation),
         candidates.low_m[[place]],
         candidates.high_m[[place]],

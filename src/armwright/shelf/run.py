@@ -19,12 +19,12 @@ from armwright.recording.outputs import check_out, claimed, held
 from armwright.recording.report_data import KeyFrame
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
 from armwright.shelf.capture import Capture, look_around
-from armwright.shelf.fit import EQUAL_WEIGHTS, attribute_fits, semantic_fit
+from armwright.shelf.grading import true_fits, true_records
 from armwright.shelf.metrics import score_mapping
 from armwright.shelf.pictures import map_mesh, write_ply
 from armwright.shelf.pipeline import Choice, Perceived, Placed, choose, perceive, place
 from armwright.shelf.reasoner import Reasoner, make_reasoner
-from armwright.shelf.records import ATTRIBUTES, ShelfObject
+from armwright.shelf.records import ShelfObject
 from armwright.shelf.report import PairRow, ShelfReport, write_shelf_report
 from armwright.shelf.scene_files import draw_scene
 from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
@@ -185,33 +185,12 @@ def _segmenter(request: ShelfRequest, world: ShelfWorld) -> Segmenter:
     return SimulatedSegmenter(world.world, seed=request.seed)
 
 
-def true_records(world: ShelfWorld) -> list[ShelfObject]:
-    """Return what truly stands on the shelf, for judges."""
-    return [
-        ShelfObject(o.id, o.box, o.product.nature(o.orientation)) for o in world.truth_objects() if o.id != "target"
-    ]
-
-
-def true_fits(run: ShelfRun) -> dict[str, float]:
-    """Return C, P, E, O of the chosen place by true attributes, and SF with equal weights; empty without a choice."""
+def chosen_fits(run: ShelfRun) -> dict[str, float]:
+    """Return `grading.true_fits` of the chosen place; empty without a choice."""
     choice = run.choice
     if choice is None or choice.decision.motion is None or choice.decision.motion.planned is None:
         return {}
-    scene = run.world.scene
-    chosen = choice.decision.motion.planned.pair.place
-    rows = [chosen]
-    orientation = [choice.candidates.orientation[chosen]]
-    fits = attribute_fits(
-        scene.shelf,
-        run.truth,
-        scene.target.nature(scene.target_orientation),
-        choice.candidates.low_m[rows],
-        choice.candidates.high_m[rows],
-        choice.candidates.board[rows],
-        orientation,
-    )
-    values: dict[str, float] = {name: float(v) for name, v in zip(ATTRIBUTES, fits[0], strict=True)}
-    return {**values, "sf_equal": float(semantic_fit(fits, EQUAL_WEIGHTS)[0])}
+    return true_fits(run.world.scene, run.truth, choice.candidates, choice.decision.motion.planned.pair.place)
 
 
 def _written(run: ShelfRun, out: Path) -> dict[str, str]:
@@ -247,7 +226,7 @@ def _record(request: ShelfRequest, run: ShelfRun, files: Mapping[str, str], *, w
             {"rank": p.rank, "anchor": p.anchor, "side": p.side, "orientation": p.orientation, "reason": p.reason}
             for p in reasoning.proposals
         ]
-        extra["fits"] = true_fits(run)
+        extra["fits"] = chosen_fits(run)
         box = run.choice.decision.box
         extra["place"] = None if box is None else {"center_m": box.center_m, "size_m": box.size_m}
     if run.placed is not None:

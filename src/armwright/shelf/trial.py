@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +20,7 @@ from armwright.shelf.candidates import sample_candidates
 from armwright.shelf.capture import Capture, look_around
 from armwright.shelf.experts import expert_weights
 from armwright.shelf.fit import EQUAL_WEIGHTS
-from armwright.shelf.grading import true_fits
+from armwright.shelf.grading import true_fits, true_records
 from armwright.shelf.graph import build_graph
 from armwright.shelf.mapping import ShelfMap, map_shelf
 from armwright.shelf.methods import (
@@ -38,7 +38,7 @@ from armwright.shelf.methods import (
 from armwright.shelf.metrics import score_mapping
 from armwright.shelf.pipeline import Choice, Perceived, choose, place, plan_choice
 from armwright.shelf.reasoner import Reasoner, Reasoning, make_reasoner
-from armwright.shelf.records import Described
+from armwright.shelf.records import Described, ShelfObject
 from armwright.shelf.scene_files import draw_scene
 from armwright.shelf.scenes import ShelfScene
 from armwright.shelf.score import ScoreReasoner
@@ -138,7 +138,7 @@ def _one(
         cpu["describe"] = cpu.get("describe", 0.0) + read
         cpu[f"map {method.map}"] -= read
         if MAPPING[method.map] == method.name:
-            entry["mapping"][method.name] = _mapping(known.drawn, mapped)
+            entry["mapping"][method.name] = _mapping(known.truth, mapped)
         if not (trial.choose and (method.name in trial.place or method.name not in ("basic", "gt-labels"))):
             return
         row.update(failed=None, detail="", box=None, fits=None, proposed=None, placed=None)
@@ -159,7 +159,7 @@ def _one(
         assert decision.motion is not None and decision.motion.planned is not None and decision.box is not None
         row["box"] = {"center_m": list(decision.box.center_m), "size_m": list(decision.box.size_m)}
         row["proposed"] = bool(decision.proposed) if method.chooser != "random" else None
-        row["fits"] = true_fits(known.drawn, choice.candidates, decision.motion.planned.pair.place)
+        row["fits"] = true_fits(known.drawn, known.truth, choice.candidates, decision.motion.planned.pair.place)
         if method.name in trial.place:
             with _timed(cpu, f"place {method.name}"):
                 known.used()
@@ -179,6 +179,7 @@ class _Looked:
 
     def __init__(self, trial: Trial, drawn: ShelfScene, world: ShelfWorld, capture: Capture) -> None:
         self.trial, self.drawn, self.world, self.capture = trial, drawn, world, capture
+        self.truth = true_records(world)
         if trial.segmenter == SIMULATED:
             from armwright.sim.segmenter import SimulatedSegmenter
 
@@ -304,8 +305,8 @@ def _place(world: ShelfWorld, known: Perceived, choice: Choice) -> dict[str, Any
     }
 
 
-def _mapping(drawn: ShelfScene, mapped: ShelfMap) -> dict[str, float]:
-    score = score_mapping(drawn.records(), mapped.objects)
+def _mapping(truth: Sequence[ShelfObject], mapped: ShelfMap) -> dict[str, float]:
+    score = score_mapping(truth, mapped.objects)
     return {
         "f1_label": float(score.f1_label),
         "box_iou": float(score.box_iou),
