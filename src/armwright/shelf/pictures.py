@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
+from scipy.spatial import cKDTree
 
 from armwright.core.camera import CameraModel
 from armwright.core.files import write_bytes
@@ -88,10 +89,6 @@ def joined(meshes: Sequence[Surface]) -> Surface:
 
 def draw_map(mapped: ShelfMap, *, width: int = 900, height: int = 760, true_colours: bool = False) -> NDArray[np.uint8]:
     """Return (height, width, 3) the instance map and what it stands in, from before the shelf."""
-    everything = surface(mapped.coarse)
-    grey = np.broadcast_to(np.array(_FURNITURE, np.uint8), everything.rgb.shape)
-    apart = ~_in_boxes(mapped, everything.points_m)
-    room = Surface(everything.points_m, everything.normals, grey, everything.faces[apart[everything.faces].all(1)])
     shelf = mapped.shelf
     tall = shelf.top_m - shelf.boards_m[0]
     away = 1.3 * max(shelf.width_m, tall * width / height)
@@ -103,7 +100,37 @@ def draw_map(mapped: ShelfMap, *, width: int = 900, height: int = 760, true_colo
     pose = mapped.pose_world_shelf @ Pose.from_rotation(np.stack([x, np.cross(z, x), z], 1), eye)
     focal = 0.95 * width * away / (1.3 * shelf.width_m)
     camera = CameraModel(width, height, focal, focal, width / 2, height / 2, pose)
-    return draw(joined([room, map_mesh(mapped, true_colours=true_colours)]), camera)[0]
+    return draw(joined([_furniture(mapped), map_mesh(mapped, true_colours=true_colours)]), camera)[0]
+
+
+def light_mesh(mapped: ShelfMap, *, most: int = 40_000) -> Surface:
+    """Return objects as they were seen and, in grey, everything else, in the shelf frame, with few faces for a page.
+
+    Args:
+        mapped: The shelf.
+        most: Faces of the objects at most; the coarse rest comes besides.
+    """
+    import fast_simplification
+
+    things = map_mesh(mapped, true_colours=True)
+    if len(things.faces) > most:
+        points, faces = fast_simplification.simplify(things.points_m, things.faces, target_count=most)
+        nearest = cKDTree(things.points_m).query(points)[1]
+        things = Surface(
+            np.asarray(points, np.float32), things.normals[nearest], things.rgb[nearest], np.asarray(faces, np.int32)
+        )
+    whole = joined([_furniture(mapped), things])
+    to_shelf = mapped.pose_world_shelf.inverse()
+    points = to_shelf.transform(whole.points_m).astype(np.float32)
+    return Surface(points, whole.normals, whole.rgb, whole.faces)
+
+
+def _furniture(mapped: ShelfMap) -> Surface:
+    """Return everything that was seen but the mapped objects, in grey."""
+    everything = surface(mapped.coarse)
+    grey = np.broadcast_to(np.array(_FURNITURE, np.uint8), everything.rgb.shape)
+    apart = ~_in_boxes(mapped, everything.points_m)
+    return Surface(everything.points_m, everything.normals, grey, everything.faces[apart[everything.faces].all(1)])
 
 
 def _in_boxes(mapped: ShelfMap, points_m: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from armwright.control.protocols import StageReport
 from armwright.core.files import write_text
 from armwright.recording._pictures import data_uri
+from armwright.recording.mesh_view import mesh_view
 from armwright.recording.page import badge, header, key_values, page, pair, rows_table, section, strip
 from armwright.recording.report_data import KeyFrame
 from armwright.shelf.graph import SceneGraph, board_id
 from armwright.shelf.graph_picture import draw_graph
 from armwright.shelf.mapping import MappedView, ShelfMap
-from armwright.shelf.pictures import draw_map, draw_view
+from armwright.shelf.pictures import draw_map, draw_view, light_mesh
 from armwright.shelf.reasoner import Reasoning
 from armwright.shelf.records import Described, Target
 from armwright.shelf.target_view import SeenTarget
@@ -108,6 +109,7 @@ def render_shelf_report(data: ShelfReport) -> str:
             _target(data),
             _views("The shelf, view by view", data.mapped.views, _names(data.mapped)),
             pair(_picture("Instance map", _MAP_HINT, draw_map(data.mapped)), _graph(data)),
+            _turnable(data.mapped),
             _proposals(data),
             _pairs(data),
             _objects(data),
@@ -119,6 +121,12 @@ def render_shelf_report(data: ShelfReport) -> str:
 
 
 _MAP_HINT = "One colour for each object, as in the views; grey is everything else that was seen."
+
+
+def _turnable(mapped: ShelfMap) -> str:
+    mesh = light_mesh(mapped)
+    body = mesh_view(mesh.points_m, mesh.rgb, mesh.faces, identity="map")
+    return section("The map, to turn", "As it was seen; grey is what is no object.", body) if body else ""
 
 
 def _picture(title: str, hint: str, image: NDArray[np.uint8]) -> str:
