@@ -50,8 +50,8 @@ def bench(
     reasoner: Annotated[str, typer.Option("--reasoner", help="embedded, chat, or an installed one.")] = "embedded",
     model: ModelOption = None,
     noise: Annotated[str, typer.Option("--noise", help="Of the depth camera: none, stereo …")] = "stereo",
-    views: Annotated[int, typer.Option("--views", help="Viewpoints of the shelf.")] = 8,
-    target_views: Annotated[int, typer.Option("--target-views", help="Viewpoints of the object to place.")] = 3,
+    views: Annotated[int, typer.Option("--views", help="Viewpoints of the shelf.")] = 9,
+    target_views: Annotated[int, typer.Option("--target-views", help="Viewpoints of the object to place.")] = 4,
     json: JsonOption = False,
 ) -> None:
     """Compare methods on sets of scenes: OMAR's Tables I and II, or its Table III."""
