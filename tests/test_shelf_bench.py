@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -172,6 +173,33 @@ def test_a_scene_that_crashes_is_an_entry(monkeypatch):
     entry = run_trial(Trial("multi-row", 11, ALL, ("ours",)))
     assert entry["failed"] == "crash: ZeroDivisionError: division by zero"
     SceneEntry.model_validate(entry)
+
+
+@pytest.mark.parametrize("choose", [False, True])
+def test_a_method_that_crashes_fails_alone(choose, monkeypatch):
+    class Known:
+        drawn = trial.draw_scene("single-row", 11)
+        truth = drawn.records()
+        capture = SimpleNamespace(frames=())
+        say = SimpleNamespace(cpu_s=0.0)
+
+        def map(self, kind):
+            if kind == "one-view":
+                raise ValueError("no mask")
+            return SimpleNamespace(objects=self.truth)
+
+        def target(self):
+            return "nothing was found"
+
+    monkeypatch.setattr(trial, "_look", lambda one, drawn, cpu: Known())
+    entry = run_trial(Trial("single-row", 11, ALL, ("ours",), choose=choose))
+    SceneEntry.model_validate(entry)
+    assert entry["failed"] is None and set(entry["mapping"]) == {"ours", "basic", "gt-labels"}
+    assert entry["mapping"]["ours"]["f1_label"] == entry["mapping"]["ours"]["box_iou"] == 1
+    rows = entry["placing"]
+    assert rows["bl1"]["failed"] == "crash: ValueError: no mask"
+    assert set(rows) == ({"ours", "bl1", "bl2", "score"} if choose else {"bl1"})
+    assert {row["failed"] for name, row in rows.items() if name != "bl1"} <= {"see the target"}
 
 
 def test_table_3_is_rebuilt_from_its_entries():

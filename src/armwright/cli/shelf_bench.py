@@ -37,7 +37,8 @@ def bench(
         str | None, typer.Option("--place", help="Methods whose placing is executed; else ours, bl1 and bl2.")
     ] = None,
     table: Annotated[
-        str, typer.Option("--table", help="1 (maps alone), 2, or 1,2; or 3, which needs no robot and no picture.")
+        str,
+        typer.Option("--table", help="1 (maps alone), 2, or 1,2; or 3, which takes --seed, --workers and --resume."),
     ] = "1,2",
     workers: Annotated[int, typer.Option("--workers", help="Worker processes; 0: one per core.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out already holds.")] = False,

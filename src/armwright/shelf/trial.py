@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from armwright.core.errors import ArmwrightError, SceneError, UsageError
+from armwright.core.errors import ArmwrightError, SceneError, UnknownNameError, UsageError
 from armwright.core.pool import crash_text, watchdog
 from armwright.core.seeds import rng_for
 from armwright.perception.describers import Describer, LabelsOnly, make_describer
-from armwright.perception.segmenters import segmenter
+from armwright.perception.segmenters import segmenter, segmenter_names
 from armwright.shelf.candidates import sample_candidates
 from armwright.shelf.capture import Capture, look_around
 from armwright.shelf.experts import expert_weights
@@ -166,8 +166,7 @@ def _one(
                 row.update(_place(world, told, choice))
 
     if failed := _tried(run):
-        # A method that could not finish has failed at placing, whatever it did before.
-        return {method.name: {**_NOT_PLACED, **row, "failed": failed}} if trial.choose else {}
+        return {method.name: {**_NOT_PLACED, **row, "failed": failed}}
     return {method.name: row} if row else {}
 
 
@@ -365,7 +364,10 @@ def check_names(names: Mapping[str, str | None]) -> None:
         UsageError: One is unknown, or lacks something.
     """
     noise_model(str(names["noise"]))
-    if names["segmenter"] != SIMULATED:
-        segmenter(str(names["segmenter"]))
+    name = str(names["segmenter"])
+    if name not in (known := (*segmenter_names(), SIMULATED)):
+        raise UnknownNameError("segmenter", name, known)
+    if name != SIMULATED:
+        segmenter(name)
     _describer(str(names["describer"]), names["model"])
     _reasoner(str(names["reasoner"]), names["model"])
