@@ -49,6 +49,7 @@ def _entry(one: Trial, *, failed: str | None = None) -> dict:
         "views": 11,
         "target": "tea",
         "weights": {"content": 1.0},
+        "best": {} if failed else {"sf_equal": 0.8, "sf_experts": 0.7},
         "mapping": {} if failed else mapping,
         "placing": {} if failed else placing,
         "cpu_s": {"capture": 2.0},
@@ -97,6 +98,7 @@ def test_every_table_can_be_rebuilt_from_the_record(fake, tmp_path):
     assert set(record["files"]) == {"journal", "table", "csv", "scenes", "page"}
     text = (tmp_path / "table.txt").read_text()
     assert "Table I. " in text and "Table II. " in text and "no language models" in text
+    assert "[%]: single-row SF-EQ 80, SF-experts 70; multi-row SF-EQ 80, SF-experts 70." in text
     assert "multi-row 13 could not begin: scene: it <fell>" in text
     page = (tmp_path / "table.html").read_text()
     assert "it &lt;fell&gt;" in page and ' colspan="4">single-row (n = 6)' in page and "<b>" in page
@@ -195,6 +197,7 @@ def test_a_method_that_crashes_fails_alone(choose, monkeypatch):
     entry = run_trial(Trial("single-row", 11, ALL, ("ours",), choose=choose))
     SceneEntry.model_validate(entry)
     assert entry["failed"] is None and set(entry["mapping"]) == {"ours", "basic", "gt-labels"}
+    assert 0 < entry["best"]["sf_experts"] <= 1 and entry["best"]["sf_equal"] > 0.4
     assert entry["mapping"]["ours"]["f1_label"] == entry["mapping"]["ours"]["box_iou"] == 1
     rows = entry["placing"]
     assert rows["bl1"]["failed"] == "crash: ValueError: no mask"
@@ -226,4 +229,5 @@ def test_one_scene_with_every_method():
     assert entry["placing"]["bl2"]["placed"] is not None and entry["placing"]["score"]["placed"] is None
     for row in entry["placing"].values():
         assert (row["box"] is None) == (row["fits"] is None)
+        assert row["fits"] is None or row["fits"]["sf_equal"] <= entry["best"]["sf_equal"] + 0.1
     assert sum(entry["weights"].values()) == pytest.approx(1)

@@ -18,7 +18,7 @@ from armwright.recording.journal import Journal
 from armwright.recording.outputs import check_out
 from armwright.recording.result import ResultRecord, collect_versions
 from armwright.shelf.bench_page import page
-from armwright.shelf.bench_tables import format_tables, mapping_rows, placing_rows, rows_csv, scenes_csv
+from armwright.shelf.bench_tables import best_rows, format_tables, mapping_rows, placing_rows, rows_csv, scenes_csv
 from armwright.shelf.methods import PLACED, methods_of
 from armwright.shelf.scene_files import SCENE_NAMES
 from armwright.shelf.trial import Trial, check_names, run_trial
@@ -104,6 +104,7 @@ class SceneEntry(BaseModel):
         mapping: Method -> metrics of its map.
         placing: Method -> how its placing went.
         weights: The experts', for this scene.
+        best: SF of the best places that are truly free.
         cpu_s: Part -> computing time [s].
     """
 
@@ -116,6 +117,7 @@ class SceneEntry(BaseModel):
     mapping: dict[str, dict[str, float]]
     placing: dict[str, dict[str, Any]]
     weights: dict[str, float]
+    best: dict[str, float] = {}
     cpu_s: dict[str, float]
 
 
@@ -233,6 +235,7 @@ def _record(
                 *(mapping_rows(entries, methods=request.methods) if 1 in request.tables else []),
                 *(placing_rows(entries, methods=request.methods, placed=request.place) if 2 in request.tables else []),
             ],
+            "best": best_rows(entries) if 2 in request.tables else [],
             "scenes_not_begun": [
                 {"scene": e["scene"], "seed": e["seed"], "reason": e["failed"]} for e in entries if e["failed"]
             ],

@@ -8,7 +8,7 @@ from typing import Any
 
 from armwright.recording.page import badge, header, key_values, rows_table, section
 from armwright.recording.page import page as whole_page
-from armwright.shelf.bench_tables import METRICS, NOTES, TITLES, best, cell, columns_of
+from armwright.shelf.bench_tables import METRICS, NOTES, TITLES, best, best_text, cell, columns_of
 from armwright.shelf.methods import METHODS
 
 _SHOWN = ("segmenter", "describer", "reasoner", "model", "noise", "shelf_views", "target_views")
@@ -23,7 +23,11 @@ def page(record: Mapping[str, Any]) -> str:
     """Return the tables, what failed where, and what the parts cost."""
     rows = record["rows"]
     tables = [
-        section(TITLES[table], html.escape(NOTES[table]), paper_table([row for row in rows if row["table"] == table]))
+        section(
+            TITLES[table],
+            html.escape(f"{NOTES[table]} {best_text(record) if table == 2 else ''}".strip()),
+            paper_table([row for row in rows if row["table"] == table]),
+        )
         for table in dict.fromkeys(row["table"] for row in rows)
     ]
     failures = [[row["set"], METHODS[row["method"]].title, row["stage"], str(row["n"])] for row in record["failures"]]

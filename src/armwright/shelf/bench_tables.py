@@ -107,6 +107,26 @@ def placing_rows(entries: Sequence[Entry], *, methods: Sequence[str], placed: Se
     )
 
 
+def best_rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return the mean SF of the best truly free places, per set: what no method can pass, and few may reach."""
+    rows = []
+    for scenes in dict.fromkeys(entry["scene"] for entry in entries):
+        found = [e["best"] for e in entries if e["scene"] == scenes and e.get("best")]
+        if found:
+            means = {metric.name: float(np.mean([one[metric.name] for one in found])) for metric in CHOSEN_METRICS}
+            rows.append({"set": scenes, "n": len(found), **means})
+    return rows
+
+
+def best_text(record: Mapping[str, Any]) -> str:
+    """Return `best_rows` as a sentence; nothing where there are none."""
+    told = [
+        f"{row['set']} " + ", ".join(f"{metric.title[:-4]} {100 * row[metric.name]:.0f}" for metric in CHOSEN_METRICS)
+        for row in record["best"]
+    ]
+    return f"The best truly free place, reachable or not [%]: {'; '.join(told)}." if told else ""
+
+
 def _cells(
     table: int, entries: Sequence[Entry], metrics: Sequence[Metric], methods: Callable[[Metric], Sequence[str]]
 ) -> list[dict[str, Any]]:
@@ -177,7 +197,7 @@ def format_tables(record: Mapping[str, Any]) -> str:
                     f"{METRICS[metric].title:<28}" + "".join(f"{cell(c) if c else '-':>15}" for c in cells).rstrip()
                 )
             lines.append("")
-        lines += [NOTES[table], ""]
+        lines += [NOTES[table], *([best_text(record)] if table == 2 else []), ""]
     for item in record["scenes_not_begun"]:
         lines.append(f"{item['scene']} {item['seed']} could not begin: {item['reason']}")
     if record["failures"]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armwright.core.pose import Pose
-from armwright.shelf.candidates import Candidates
+from armwright.core.pose import Array, Pose
+from armwright.shelf.candidates import Candidates, sample_candidates
 from armwright.shelf.experts import expert_weights
 from armwright.shelf.fit import EQUAL_WEIGHTS, attribute_fits, semantic_fit
 from armwright.shelf.metrics import PlacementScore, score_placement
@@ -105,18 +105,28 @@ def true_fits(
         Attribute -> fit, ``sf_equal`` with equal weights, and ``sf_experts`` with the weights that the three built-in
         estimators give this scene (`shelf.experts`); these are no language models.
     """
-    fits = attribute_fits(
-        scene.shelf,
-        objects,
-        scene.target.nature(scene.target_orientation),
-        candidates.low_m[[place]],
-        candidates.high_m[[place]],
-        candidates.board[[place]],
-        [candidates.orientation[place]],
-    )
+    fits = _all_fits(scene, objects, candidates)[[place]]
     values: dict[str, float] = {name: float(v) for name, v in zip(ATTRIBUTES, fits[0], strict=True)}
+    return {**values, **{name: float(sf[0]) for name, sf in _weighted(scene, fits).items()}}
+
+
+def best_fits(scene: ShelfScene, objects: Sequence[ShelfObject]) -> dict[str, float]:
+    """Return the highest ``sf_equal`` and ``sf_experts`` of the places that are truly free, reachable or not."""
+    target = scene.target_record()
+    candidates = sample_candidates(scene.shelf, [o.box for o in objects], target)
+    if not len(candidates):
+        return {"sf_equal": 0.0, "sf_experts": 0.0}
+    return {name: float(sf.max()) for name, sf in _weighted(scene, _all_fits(scene, objects, candidates)).items()}
+
+
+def _all_fits(scene: ShelfScene, objects: Sequence[ShelfObject], candidates: Candidates) -> Array:
+    nature = scene.target.nature(scene.target_orientation)
+    places = candidates.low_m, candidates.high_m, candidates.board
+    return attribute_fits(scene.shelf, objects, nature, *places, candidates.orientation)
+
+
+def _weighted(scene: ShelfScene, fits: Array) -> dict[str, Array]:
     return {
-        **values,
-        "sf_equal": float(semantic_fit(fits, EQUAL_WEIGHTS)[0]),
-        "sf_experts": float(semantic_fit(fits, expert_weights([scene]))[0]),
+        "sf_equal": semantic_fit(fits, EQUAL_WEIGHTS),
+        "sf_experts": semantic_fit(fits, expert_weights([scene])),
     }

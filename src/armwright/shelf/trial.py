@@ -20,7 +20,7 @@ from armwright.shelf.candidates import sample_candidates
 from armwright.shelf.capture import Capture, look_around
 from armwright.shelf.experts import expert_weights
 from armwright.shelf.fit import EQUAL_WEIGHTS
-from armwright.shelf.grading import true_fits, true_records
+from armwright.shelf.grading import best_fits, true_fits, true_records
 from armwright.shelf.graph import build_graph
 from armwright.shelf.mapping import ShelfMap, map_shelf
 from armwright.shelf.methods import (
@@ -104,6 +104,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         "views": 0,
         "target": "",
         "weights": {},
+        "best": {},
         "mapping": {},
         "placing": {},
         "cpu_s": cpu,
@@ -115,6 +116,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         entry.update(objects=len(drawn.objects), target=drawn.target.name)
         looked.append(_look(trial, drawn, cpu))
         entry.update(views=len(looked[0].capture.frames), weights=dict(expert_weights([drawn])))
+        entry["best"] = best_fits(drawn, looked[0].truth)
 
     if failed := _tried(look):
         return entry | {"failed": failed}
