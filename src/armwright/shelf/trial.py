@@ -44,7 +44,7 @@ from armwright.shelf.scenes import ShelfScene
 from armwright.shelf.score import ScoreReasoner
 from armwright.shelf.target_view import SeenTarget, see_target
 from armwright.shelf.true_labels import TrueLabels
-from armwright.shelf.views import plan_views
+from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
 from armwright.shelf.worlds import ShelfWorld, open_scene
 from armwright.sim.sensor_noise import noise_model
 
@@ -75,8 +75,8 @@ class Trial:
     reasoner: str = "embedded"
     model: str | None = None
     noise: str = "stereo"
-    shelf_views: int = 8
-    target_views: int = 3
+    shelf_views: int = SHELF_VIEWS
+    target_views: int = TARGET_VIEWS
 
     @property
     def key(self) -> str:
