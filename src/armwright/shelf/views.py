@@ -246,19 +246,19 @@ def _choose(
         again = np.maximum(np.minimum(seen[left], first) - second, 0) @ weight
         gain = fresh + SECOND_LOOK * again
         # Inverse kinematics is asked of the best alone; what cannot be held is never asked again.
-        for at in np.argsort(-gain, kind="stable"):
-            index = int(left[at])
-            joints = _holdable(world, candidates[index]) if gain[at] >= LEAST_GAIN else np.zeros((0, 0))
-            left = left[left != index]
-            if gain[at] < LEAST_GAIN:
+        order = np.argsort(-gain, kind="stable")
+        for index, worth in zip(left[order].tolist(), gain[order].tolist(), strict=True):
+            if worth < LEAST_GAIN:
                 return chosen
+            joints = _holdable(world, candidates[index])
+            left = left[left != index]
             if len(joints):
                 break
         else:
             return chosen
         second = np.maximum(second, np.minimum(first, seen[index]))
         first = np.maximum(first, seen[index])
-        chosen.append(View(of, candidates[index], joints, float(gain[at])))
+        chosen.append(View(of, candidates[index], joints, worth))
     return chosen
 
 
