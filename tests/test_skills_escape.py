@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from armwright.control.protocols import Guard
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
 from armwright.planning.verify import VerifyReport
-from armwright.skills.escape import directions, escape
+from armwright.skills.escape import _gaps, directions, escape
 from armwright.skills.motion import back_away, move_to_any
 from armwright.skills.pick import pick
 from armwright.skills.rank import known_opening
@@ -80,6 +82,19 @@ def test_a_way_back_that_ends_at_the_arms_reach_is_gone_as_far_as_it_goes(sessio
     gone = back_away(stage.ctx, 1.5, direction_base=out, name="out")
     assert up.ok and gone.ok, (up, gone)
     assert (stage.ctx.arm.state().pose_base_tool.position_m - before) @ out > 0.1
+
+
+@pytest.mark.parametrize("wanted", [(), (0.08,), (0.08, 0.02), (0.05, 0.08)])
+def test_the_present_opening_is_looked_at_last(wanted):
+    """The verifier and the motion to come take the opening that was set last."""
+    ctx = SimpleNamespace(
+        held=None,
+        arm=SimpleNamespace(state=lambda: SimpleNamespace(opening_m=0.08)),
+        gripper=SimpleNamespace(opening_m=(0.0, 0.08)),
+    )
+    gaps = _gaps(ctx, wanted)  # type: ignore[arg-type]
+    assert gaps[-1] == 0.08
+    assert sorted(gaps) == pytest.approx(sorted({*wanted, 0.08}))
 
 
 def test_directions_are_unit_vectors_none_twice_none_forward(session_of):

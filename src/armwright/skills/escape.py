@@ -89,7 +89,9 @@ def _gaps(ctx: SkillContext, wanted_m: Iterable[float]) -> tuple[float, ...]:
         return (ctx.planner.opening_m,)
     now, widest = ctx.arm.state().opening_m, ctx.gripper.opening_m[1]
     wanted = tuple(wanted_m) or tuple(np.linspace(widest, now, OPENINGS))
-    return tuple(dict.fromkeys(known_opening(float(gap), widest) for gap in (*wanted, now)))
+    present = known_opening(now, widest)
+    others = dict.fromkeys(known_opening(float(gap), widest) for gap in wanted)
+    return (*(gap for gap in others if gap != present), present)
 
 
 def _free(ctx: SkillContext, path_rad: Array, gaps_m: Sequence[float]) -> NDArray[np.bool_]:
