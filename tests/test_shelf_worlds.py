@@ -62,6 +62,19 @@ def test_the_planner_knows_fixtures_only(world):
     assert closed == {"unseen/shelf", "unseen/target"}
 
 
+def test_a_scene_opens_with_an_empty_hand_whatever_the_last_one_left(world):
+    planner = world.planner
+    planner.set_world(world.planner_world())
+    home = np.array(world.robot.spec.home_rad)[None]
+    planner.set_opening(0.0)
+    planner.attach(np.zeros((1, 3)), np.array([1.5]))
+    assert not planner.check(home)[0]
+    again = open_scene(scene("multi-row", SEED))
+    again.planner.set_world(again.planner_world())
+    assert again.planner is planner and planner.check(home)[0]
+    assert planner.opening_m == world.robot.spec.gripper.opening_m[1]
+
+
 def test_views_can_be_held_and_show_the_compartments(world, views):
     assert [view.of for view in views] == ["target"] * 2 + ["shelf"] * 6
     world.planner.set_world(cautious_world(world))

@@ -96,7 +96,8 @@ class ShelfWorld:
         scene: What was drawn; all of it is truth.
         world: The simulated world.
         robot: The arm, baked.
-        planner: A planner for it, shared between scenes; its world is whatever was set last.
+        planner: A planner for it, shared between scenes: empty-handed and wide open when one is opened; its world is
+            whatever was set last.
         camera: The wrist camera, with a real one's errors.
         pose_world_shelf: The shelf frame (`shelf.records`) in the world; the robot knows it.
         pose_tool_camera: Where the camera sits on the hand.
@@ -173,6 +174,9 @@ def open_scene(
     """
     errors = noise_model(noise)
     robot, planner = _arm(str(get_settings().cache_dir))
+    # What an earlier scene left in the hand must not decide what this one's arm can reach.
+    planner.detach()
+    planner.set_opening(robot.spec.gripper.opening_m[1])
     place = station("shelf")
     assert place.wrist_camera is not None
     pose_world_shelf = Pose(np.array(SHELF_AT_M))
