@@ -12,11 +12,18 @@ import pytest
 from scipy.stats import wilcoxon
 
 from armwright.core.errors import UnknownNameError, UsageError
-from armwright.shelf import bench, trial
+from armwright.core.pose import Pose
+from armwright.perception.describers import LabelsOnly
+from armwright.perception.descriptions import Description
+from armwright.shelf import bench, pipeline, trial
 from armwright.shelf.bench import BenchRequest, SceneEntry, bench_files, run_bench
 from armwright.shelf.bench_tables import best, cell, mapping_rows, placing_rows, stars
+from armwright.shelf.records import Described
 from armwright.shelf.table3 import AttributeEntry, DominanceTask, format_table3, run_attribute, table3_files, table_row
+from armwright.shelf.target import fit_target
+from armwright.shelf.target_view import SeenTarget
 from armwright.shelf.trial import Trial, run_trial
+from shelf_targets import box, seen
 
 ALL = ("ours", "bl1", "bl2", "basic", "gt-labels", "score")
 
@@ -203,6 +210,23 @@ def test_a_method_that_crashes_fails_alone(choose, monkeypatch):
     assert rows["bl1"]["failed"] == "crash: ValueError: no mask"
     assert set(rows) == ({"ours", "bl1", "bl2", "score"} if choose else {"bl1"})
     assert {row["failed"] for name, row in rows.items() if name != "bl1"} <= {"see the target"}
+
+
+def test_every_method_is_told_of_a_wide_target_as_a_run_is(monkeypatch):
+    """What is wider than the hand opens goes in sideways, in the bench as in `shelf run`."""
+    fit = fit_target(*seen(box(depth=0.05, width=0.10), Pose()), table_z_m=0.0, packaging="box")
+    wide = SeenTarget(fit.record(Described("tea")), Description("tea"), fit, None, (), True)  # type: ignore[arg-type]
+    monkeypatch.setattr(pipeline, "see_target", lambda *_, **__: wide)
+    monkeypatch.setattr(trial, "true_records", lambda world: [])
+    monkeypatch.setattr(trial, "_describer", lambda name, model: LabelsOnly(None))
+    hand = SimpleNamespace(opening_m=(0.0, 0.085))
+    world = SimpleNamespace(table=None, robot=SimpleNamespace(spec=SimpleNamespace(gripper=hand)))
+    capture = SimpleNamespace(of=lambda subject: [])
+    one = Trial("multi-row", 11, ALL, ("ours",), segmenter="planes")
+    told = trial._Looked(one, None, world, capture).target()  # type: ignore[arg-type]
+    assert isinstance(told, SeenTarget) and not told.front_known
+    assert told.target.size_m[:2] == pytest.approx(fit.solid.size_m[[1, 0]])
+    assert told.fit.solid.size_m[1] < 0.085
 
 
 def test_table_3_is_rebuilt_from_its_entries():

@@ -104,10 +104,7 @@ def perceive(world: ShelfWorld, capture: Capture, *, segmenter: Segmenter, descr
         UsageError: Nothing was found where the target should be, or no view of it was taken.
     """
     start = time.perf_counter()
-    seen = see_target(capture.of("target"), segmenter=segmenter, describer=describer, region=world.table)
-    turned = for_hand(seen.fit, world.robot.spec.gripper.opening_m[1])
-    if turned is not seen.fit:
-        seen = replace(seen, fit=turned, target=turned.record(seen.target.nature), front_known=False)
+    seen = perceive_target(world, capture, segmenter=segmenter, describer=describer)
     middle = time.perf_counter()
     mapped = map_shelf(
         capture.of("shelf"),
@@ -117,6 +114,19 @@ def perceive(world: ShelfWorld, capture: Capture, *, segmenter: Segmenter, descr
         pose_world_shelf=world.pose_world_shelf,
     )
     return Perceived(seen, mapped, {"target": middle - start, "map": time.perf_counter() - middle})
+
+
+def perceive_target(world: ShelfWorld, capture: Capture, *, segmenter: Segmenter, describer: Describer) -> SeenTarget:
+    """Make out the target, turned aside where the hand can only close across its narrow side (`target.for_hand`).
+
+    Raises:
+        UsageError: Nothing was found where the target should be, or no view of it was taken.
+    """
+    seen = see_target(capture.of("target"), segmenter=segmenter, describer=describer, region=world.table)
+    turned = for_hand(seen.fit, world.robot.spec.gripper.opening_m[1])
+    if turned is seen.fit:
+        return seen
+    return replace(seen, fit=turned, target=turned.record(seen.target.nature), front_known=False)
 
 
 def choose(world: ShelfWorld, known: Perceived, reasoner: Reasoner, *, seed: int = 0) -> Choice:

@@ -36,13 +36,13 @@ from armwright.shelf.methods import (
     widest,
 )
 from armwright.shelf.metrics import score_mapping
-from armwright.shelf.pipeline import Choice, Perceived, choose, place, plan_choice
+from armwright.shelf.pipeline import Choice, Perceived, choose, perceive_target, place, plan_choice
 from armwright.shelf.reasoner import Reasoner, Reasoning, make_reasoner
 from armwright.shelf.records import Described, ShelfObject
 from armwright.shelf.scene_files import draw_scene
 from armwright.shelf.scenes import ShelfScene
 from armwright.shelf.score import ScoreReasoner
-from armwright.shelf.target_view import SeenTarget, see_target
+from armwright.shelf.target_view import SeenTarget
 from armwright.shelf.true_labels import TrueLabels
 from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
 from armwright.shelf.worlds import ShelfWorld, open_scene
@@ -214,8 +214,7 @@ class _Looked:
         """Return the target as it was seen, shared by all methods, or why it was not."""
         if self._seen is None:
             try:
-                frames, region = self.capture.of("target"), self.world.table
-                self._seen = see_target(frames, segmenter=self.find, describer=self.say, region=region)
+                self._seen = perceive_target(self.world, self.capture, segmenter=self.find, describer=self.say)
             except UsageError as error:
                 self._seen = str(error)
         return self._seen
