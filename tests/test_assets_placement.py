@@ -49,6 +49,16 @@ def test_on_rests_on_the_surface_without_cutting_into_it(held, target):
     assert np.linalg.norm(center - top.mean(0)[:2]) < 0.12
 
 
+def test_a_mug_between_a_shelfs_walls_stands_on_the_board_and_does_not_hang_by_its_handle():
+    mug, shelf = build("mug"), build("shelf")
+    board = max(shelf.supports, key=lambda s: s.pose_object_surface.position_m[2])
+    height = (TARGET @ board.pose_object_surface).position_m[2]
+    assert all_vertices(shelf)[:, 2].max() > board.pose_object_surface.position_m[2] + 0.04, "walls stick out over it"
+    found = [p for p in draw(mug, shelf, "on", n=60) if p.support == board.name]
+    assert len(found) > 20
+    assert max(world_vertices(mug, p)[:, 2].min() for p in found) < height + 0.006
+
+
 def test_shelf_offers_each_board_with_headroom_only():
     can, shelf = build("can"), build("shelf")
     found = draw(can, shelf, "on", n=24)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armwright.core.pose import Pose
 from armwright.grasping.coverage import touch_of
+from armwright.grasping.types import GraspCandidate
+from armwright.skills.rank import looseness
 
 PAD_M = (0.010, 0.030)
 UPRIGHT = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]).T
@@ -44,3 +47,11 @@ def test_fingers_that_end_before_the_middle_of_a_tube_squeeze_it_out(short_m):
 def test_a_cone_is_squeezed_out_by_its_taper():
     _, found = touch_of(*tube(taper=0.1), np.array([[0.0, 0.0, 0.05]]), UPRIGHT[None], np.array([0.07]), PAD_M)
     assert found[0] == pytest.approx(0.2, abs=0.02)
+
+
+def test_what_is_less_firm_is_looser():
+    def grasp(aside, wedge):
+        return GraspCandidate(Pose(), 0.05, 0.06, np.zeros(3), np.array([0.0, 1.0, 0.0]), aside=aside, wedge=wedge)
+
+    loose = [looseness(grasp(*touch)) for touch in ((0.1, 0.2), (0.23, 0.29), (0.16, 0.40), (0.38, 0.75))]
+    assert loose[0] == 0 and loose == sorted(set(loose)), "the last lost a paper cup that the second kept"

@@ -9,6 +9,7 @@ import pytest
 
 from armwright.assets.footprint import Footprint
 from armwright.assets.library import default_library
+from armwright.assets.placement import TableBounds
 from armwright.control.protocols import Guard
 from armwright.core.pose import Pose
 from armwright.core.task import AffordanceQuery
@@ -134,6 +135,15 @@ def test_placements_avoid_other_objects(session_of):
     mug = stage.ctx.scene.pose_world("mug")
     poses = placement_poses(stage.ctx, "can", None, "on", stand=stand)
     assert poses and all(np.linalg.norm((p.position_m - mug.position_m)[:2]) > 0.06 for p in poses)
+
+
+def test_placements_avoid_what_the_object_leaves_behind(session_of):
+    stage = bench(session_of("franka"), places={"kettle": (0.5, 0.0)}, kettle="kettle")
+    ctx, stand = stage.ctx, stage.ctx.scene.pose_world("kettle")
+    assert ctx.scene.model("kettle").left_behind == {"stand"}
+    ctx.bounds = TableBounds(x_m=(0.3, 0.7), y_m=(-0.2, 0.2))
+    poses = placement_poses(ctx, "kettle", None, "on", stand=stand)
+    assert poses and all(np.linalg.norm((p.position_m - stand.position_m)[:2]) > 0.12 for p in poses)
 
 
 def test_a_contact_guard_stops_a_descent_on_the_table(session_of):

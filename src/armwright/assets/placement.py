@@ -344,12 +344,16 @@ class _Task:
         yield from self._upon(self.target.supports, beside)
 
     def _upon(self, supports: Sequence[SupportSurface], beside: Footprint | None = None) -> Iterator[Placement]:
-        """Yield rest poses on some of the target's surfaces, square to them or to what lies there."""
+        """Yield rest poses on some of the target's surfaces, square to them or to what lies there.
+
+        Those in which something other than the surface is touched first come after all others.
+        """
         surfaces = [(s, self.pose_world_target @ s.pose_object_surface) for s in supports]
         upright = [(s, pose) for s, pose in surfaces if pose.rotation[2, 2] > 0.99]
         along = upright[0][1].rotation[:2, 0] if upright else np.zeros(2)
         square = float(np.arctan2(along[1], along[0])) if beside is None else _side_rad(beside.outline_m)
         yaws = self._squared(square)
+        propped: list[Placement] = []
         for attempt, yaw in zip(range(4 * _TRIES if upright else 0), yaws, strict=False):
             pose, points = self._turned(yaw)
             base = points[points[:, 2] < BASE_M, :2]
@@ -357,10 +361,15 @@ class _Task:
                 spot = self._spot(base, surface, pose_world_surface, centred=attempt < 4)
                 if spot is None or np.ptp(points[:, 2]) + HEADROOM_M > surface.clearance_m:
                     continue
-                z = float(pose_world_surface.position_m[2])
+                floor = z = float(pose_world_surface.position_m[2])
                 if surface.clearance_m > _OPEN_M:
                     z = max(z, self.target_top.rest_height(points + np.array([*spot, 0.0])))
-                yield Placement(self._at(pose, *spot, z + REST_M), "rest", surface.name, yaw)
+                placed = Placement(self._at(pose, *spot, z + REST_M), "rest", surface.name, yaw)
+                if z > floor + BASE_M:  # it would hang on a rim, such as by a handle
+                    propped.append(placed)
+                else:
+                    yield placed
+        yield from propped
 
     def _spot(
         self, base: Array, surface: SupportSurface, pose_world_surface: Pose, *, centred: bool, forward: bool = False

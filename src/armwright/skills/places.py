@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from armwright.assets.footprint import Footprint
-from armwright.assets.parts import owner_of, seat_poses
+from armwright.assets.parts import owner_of, part_id, part_model, seat_poses
 from armwright.assets.placement import MARGIN_M, REST_M, Placement, is_entered_from_front, placements, standing
 from armwright.core.pose import Pose
 from armwright.core.task import TABLE, RelationName
@@ -60,7 +60,7 @@ def placement_poses(
         other, pose_world_other = ctx.scene.model(object_id), stand
     else:
         other, pose_world_other = None, None
-    around = _around(ctx, others, reference, relation)
+    around = _around(ctx, others, reference, relation) | _stays(ctx, object_id)
     roofed = relation == "in" and other is not None and is_entered_from_front(other)
     most = PLACEMENTS * (ROOFED if roofed else 1)
     joined = _lying_on(ctx, reference, around) if relation == "on" else []
@@ -186,6 +186,17 @@ def _seats(ctx: SkillContext, lid: str, owner: str) -> list[Pose]:
     root = ctx.scene.pose_world(owner)
     raised = Pose(root.position_m + np.array([0.0, 0.0, REST_M]), root.quat_wxyz)
     return [raised @ pose for pose in seat_poses(ctx.scene.model(lid).root)]
+
+
+def _stays(ctx: SkillContext, object_id: str) -> dict[str, Footprint]:
+    """Outline what an object leaves behind when it is lifted, such as a kettle's stand."""
+    model = ctx.scene.model(object_id)
+    return {
+        part_id(object_id, link): Footprint.from_model(
+            part_model(model, link), ctx.scene.pose_world_link(object_id, link)
+        )
+        for link in sorted(model.left_behind)
+    }
 
 
 def _around(

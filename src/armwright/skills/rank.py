@@ -23,6 +23,8 @@ WHOLLY_ON_REGION = 0.995
 CENTRED = 0.2
 # Closing on one side of a round thing's middle squeezes it out; by more than this share of a pad's force it creeps.
 WEDGED = 0.3
+# Grasps that are not firm are told apart in steps of this.
+LOOSE_STEP = 0.03
 # Gripper openings are told apart in steps of this, so that few sets of collision spheres are needed.
 OPENING_STEP_M = 0.005
 # Ends the search for a grasp that the next step can use; deeper ranks are long detours.
@@ -199,7 +201,7 @@ def reached_in_order(trace: GraspTrace) -> list[int]:
     """Return the candidates that can be reached, in the order in which they are to be tried.
 
     By the motion's score, those whose pads lie wholly on the region before all others, and of each those that are
-    firm; or as the source ranks them.
+    firm, the others the less firm the later; or as the source ranks them.
     """
     evaluation, candidates = trace.evaluation, trace.grasps.candidates
     assert evaluation is not None
@@ -210,7 +212,7 @@ def reached_in_order(trace: GraspTrace) -> list[int]:
         reached,
         key=lambda i: (
             candidates[i].region_share < WHOLLY_ON_REGION,
-            not is_firm(candidates[i]),
+            looseness(candidates[i]),
             -float(evaluation.score[i]),
             -candidates[i].quality,
         ),
@@ -220,6 +222,13 @@ def reached_in_order(trace: GraspTrace) -> list[int]:
 def is_firm(candidate: GraspCandidate) -> bool:
     """Tell whether the pads are on the object with their middle, not with an edge, and do not squeeze it out."""
     return candidate.aside <= CENTRED and candidate.wedge <= WEDGED
+
+
+def looseness(candidate: GraspCandidate) -> int:
+    """Return 0 for a grasp that is firm, more the farther the pads are from that."""
+    if is_firm(candidate):
+        return 0
+    return 1 + int(max(candidate.aside - CENTRED, candidate.wedge - WEDGED, 0.0) / LOOSE_STEP)
 
 
 def attach(
