@@ -56,6 +56,8 @@ HEADINGS = 16
 STILL_S, DRAIN_S, LOOK_S = 0.6, 4.0, 0.1
 # A source that holds no more than this share of what it held is empty.
 EMPTY_SHARE = 0.04
+# An upright source that still holds more than this share is poured again while that helps, so often in all.
+STAYED_SHARE, POURS = 0.15, 3
 # The upright source is so much higher than while it flows: what sags in the hand does not come to rest on the receiver.
 RISE_M = 0.05
 # How far, and how often, it is raised where it sagged too near to something to be tilted on.
@@ -169,10 +171,25 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
     moved, chosen = go_to_one(ctx, [tilt.path_rad[0] for tilt in tilts], name=name)
     if chosen < 0:
         return moved
-    tilt = tilts[chosen]
+    for _ in range(POURS if portions == 1 else 1):
+        before = ctx.scene.fill_share(source.object)
+        report = _pour_once(ctx, ways, tilts[chosen], portions, name=name)
+        left = ctx.scene.fill_share(source.object)
+        if not report.ok:
+            return report
+        # What lay on a hand over the mouth falls back in when the source comes upright.
+        if left <= STAYED_SHARE or left >= before:
+            break
+    return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
+
+
+def _pour_once(ctx: SkillContext, ways: Ways, tilt: Tilt, portions: int, *, name: str) -> StageReport:
+    """Tilt the source from upright, let it drain, and bring it back upright."""
+    held = ctx.held
+    assert held is not None
     rate, guard = ways.rate_rad_s, None
     if portions > 1:
-        rate, guard = float(PORTION_RAD_S), _until_poured(ctx, source.object, portions)
+        rate, guard = float(PORTION_RAD_S), _until_poured(ctx, held.object_id, portions)
     tilted, path, raised_m = _tilt(ctx, ways, tilt, name=name, guard=guard, rate_rad_s=rate)
     if not tilted.ok:
         return StageReport(name, False, tilted.status, f"while it is tilted: {tilted.detail}")
@@ -186,7 +203,7 @@ def pour(ctx: SkillContext, source: AffordanceQuery, receiver: AffordanceQuery, 
         return StageReport(name, False, back.status, f"on the way back: {back.detail}")
     if slipped_m(ctx) > SLIPPED_M:
         return StageReport(name, False, "dropped", "it slipped in the gripper")
-    return StageReport(name, True, "done", f"tilted by {np.rad2deg(ways.tilt_rad):.0f} deg", {"ways": len(tilts)})
+    return back
 
 
 def _verified(ctx: SkillContext, ways: Ways) -> tuple[list[Tilt], str]:
