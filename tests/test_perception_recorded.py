@@ -109,6 +109,17 @@ def test_depth_that_cannot_be_used(tmp_path: Path, depth: np.ndarray, says: str)
     assert "depth.png" in str(caught.value) and caught.value.hint and caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize("focal", [1e-300, 0.1, 1e300])
+def test_a_focal_length_that_no_camera_has(tmp_path: Path, focal: float) -> None:
+    write(tmp_path)
+    path = tmp_path / "camera-intrinsics.txt"
+    matrix = np.loadtxt(path)
+    matrix[[0, 1], [0, 1]] = focal
+    np.savetxt(path, matrix)
+    with pytest.raises(ArmwrightError, match=r"focal lengths.*scale fx"):
+        read_view(recording(tmp_path)[0])
+
+
 def test_a_picture_cut_short(tmp_path: Path) -> None:
     write(tmp_path)
     path = tmp_path / "frame-000000.depth.png"

@@ -74,6 +74,14 @@ def test_a_list_that_repeats_a_name_or_is_absent_is_refused(tmp_path):
         load_products(tmp_path / "absent.yaml")
 
 
+def test_a_path_may_be_text_and_a_file_may_be_no_text(tmp_path):
+    assert load_products(str(FROZEN)) == load_products(FROZEN)
+    (tmp_path / "p.yaml").write_bytes(b"\xff\xfe\x00")
+    for path in (str(tmp_path / "p.yaml"), tmp_path, "a\0b"):
+        with pytest.raises(UsageError, match=r"cannot read the products.*UTF-8"):
+            load_products(path)
+
+
 def test_a_target_lies_only_if_its_sides_are_planar():
     assert set(wanted(packaging="box").sizes()) == {"upright", "lying"}
     assert set(wanted(packaging="bottle").sizes()) == {"upright"}

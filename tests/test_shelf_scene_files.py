@@ -48,4 +48,4 @@ def test_the_command_writes_scenes_and_a_record(tmp_path):
     record = json.loads(done.stdout)
     assert record == json.loads((tmp_path / "result.json").read_text())
     assert [row["seed"] for row in record["scenes"]] == [31, 32]
-    assert {path.name for path in tmp_path.iterdir()} == {"packaging-31.json", "packaging-32.json", "result.json"}
+    assert {path.name for path in tmp_path.glob("[!.]*")} == {"packaging-31.json", "packaging-32.json", "result.json"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armwright.cli.common import (
+    MAX_SEED,
     JsonOption,
     ModelOption,
     OutOption,
@@ -15,6 +16,7 @@ from armwright.cli.common import (
     check_count,
     default_out,
     emit_json,
+    given_path,
     progress,
     say,
 )
@@ -50,18 +52,22 @@ def scenes(
     """Write scenes as JSON, each with a rendered picture."""
     import time
 
-    from armwright.core.files import ensure_writable
+    from armwright.recording.outputs import claimed, held
     from armwright.recording.result import ResultRecord, collect_versions
     from armwright.shelf.scene_files import draw_scene, write_picture, write_scene
     from armwright.shelf.worlds import open_scene
 
     check_count("-n", n, high=100_000)
+    if seed + n - 1 > MAX_SEED:
+        raise UsageError(f"the last scene would have seed {seed + n - 1}; the largest is {MAX_SEED}.")
     began = time.perf_counter()
     draw_scene(scene, seed)
-    folder = ensure_writable(out or default_out(f"shelf-{scene}"))
+    folder = out or default_out(f"shelf-{scene}")
     rows: list[dict[str, Any]] = []
     files: dict[str, str] = {}
-    with progress("scenes", n, quiet=json) as update:
+    with claimed(folder), progress("scenes", n, quiet=json) as update:
+        if other := held(folder):
+            raise UsageError(f"{folder} {other}.", hint="Choose another folder with --out.")
         for number in range(seed, seed + n):
             drawn = draw_scene(scene, number)
             name = f"{scene}-{number}"
@@ -73,17 +79,17 @@ def scenes(
             target = {"product": drawn.target.name, "orientation": drawn.target_orientation}
             rows.append({"seed": number, "objects": len(drawn.objects), "target": target})
             update(number - seed + 1)
-    record = ResultRecord(
-        command="shelf scenes",
-        ok=True,
-        seed=seed,
-        robot="ur5e" if pictures else None,
-        wall_s=time.perf_counter() - began,
-        versions=collect_versions(),
-        files=files,
-        extra={"scene": scene, "scenes": rows},
-    )
-    record.write(folder / "result.json")
+        record = ResultRecord(
+            command="shelf scenes",
+            ok=True,
+            seed=seed,
+            robot="ur5e" if pictures else None,
+            wall_s=time.perf_counter() - began,
+            versions=collect_versions(),
+            files=files,
+            extra={"scene": scene, "scenes": rows},
+        )
+        record.write(folder / "result.json")
     if json:
         emit_json(record.to_json())
         return
@@ -125,7 +131,10 @@ def run(
 
 @app.command("map")
 def map_(
-    folder: Annotated[Path, typer.Argument(help="Recorded views: NAME.color.jpg, .depth.png, .pose.txt, intrinsics.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Recorded views: NAME.color.jpg, .depth.png, .pose.txt, intrinsics.", parser=given_path),
+    ],
     out: OutOption = None,
     segmenter: SegmenterOption = "boundary",
     describer: DescriberOption = "labels",
@@ -180,6 +189,8 @@ def _show(record: ResultRecord, *, json: bool) -> None:
         typer.echo(f"  {mark} {stage.name:<22} {stage.status:<14} {stage.detail}".rstrip())
     for row in record.extra.get("proposals", ()):
         typer.echo(f"  {row['rank']}. {row['side'].replace('_', ' ')} {row['anchor']}: {row['reason']}")
+    for note in record.extra.get("notes", ()):
+        typer.echo(f"  note: {note}")
     typer.echo(f"{'done' if record.ok else 'not done'} in {record.wall_s:.1f} s")
     if "report" in record.files:
         typer.echo(f"report: {record.files['report']}")

@@ -63,7 +63,7 @@ def vertical(mesh: Surface, cameras: Sequence[CameraModel], *, cell_m: float) ->
     if len(near) < 50:
         raise UsageError(
             "no level surface was seen, so the vertical is not known.",
-            hint="Give the direction up, or record views that show a board, a table or the floor.",
+            hint="Give the direction up (--up X,Y,Z), or record views that show a board, a table or the floor.",
         )
     # The mode: the normal with most others close by, of a thinned set.
     some = near[:: -(-len(near) // 1500)]

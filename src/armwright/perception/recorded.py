@@ -22,6 +22,8 @@ NO_READING = (0, 65535)
 
 # Printed poses carry six digits or so; what is farther off was never a rotation, or holds a scale.
 _ROTATION_TOLERANCE = 0.01
+# Of the width: from a view of 140 degrees to one of 3.
+_FOCAL = (0.18, 20.0)
 _COLOUR_ENDINGS = (".color.jpg", ".color.jpeg", ".color.png")
 
 
@@ -211,6 +213,12 @@ def read_view(view: RecordedView) -> RgbdFrame:
     if not (0 < cx < width and 0 < cy < height):
         raise UsageError(
             f"{view.colour_path}: the principal point ({cx:.1f}, {cy:.1f}) lies outside the {width}x{height} picture.",
+            hint="The intrinsics belong to another resolution: scale fx, fy, cx, cy by the ratio of the widths.",
+        )
+    if not all(_FOCAL[0] * width < f < _FOCAL[1] * width for f in (fx, fy)):
+        raise UsageError(
+            f"{view.colour_path}: focal lengths of {fx:.4g} and {fy:.4g} px do not belong to a picture "
+            f"of width {width} px.",
             hint="The intrinsics belong to another resolution: scale fx, fy, cx, cy by the ratio of the widths.",
         )
     camera = CameraModel(width, height, fx, fy, cx, cy, view.pose_world_camera)

@@ -47,9 +47,9 @@ def find_shelf(mesh: Surface, cameras: Sequence[CameraModel], *, cell_m: float, 
         up: (3,) the vertical, or None to find it.
 
     Raises:
-        UsageError: No level surface.
+        UsageError: No level surface, or a vertical without a direction.
     """
-    axis = vertical(mesh, cameras, cell_m=cell_m) if up is None else np.asarray(up, float) / np.linalg.norm(up)
+    axis = vertical(mesh, cameras, cell_m=cell_m) if up is None else direction(up)
     boards = level_boards(mesh, up=axis, cell_m=cell_m)
     eyes = np.array([camera.pose_world_camera.position_m for camera in cameras])
     # What a camera stands over is floor; a board is looked at from in front or above.
@@ -57,7 +57,7 @@ def find_shelf(mesh: Surface, cameras: Sequence[CameraModel], *, cell_m: float, 
     if not boards:
         raise UsageError(
             "no level surface of the size of a board was seen.",
-            hint="Record views from higher up, or give the boards' heights.",
+            hint="Record views from higher up and nearer; is the direction up right, and depth in millimetres?",
         )
     plan = plan_axes(axis)
     aims = np.array([c.pose_world_camera.position_m + 0.6 * c.pose_world_camera.rotation[:, 2] for c in cameras])
@@ -65,6 +65,23 @@ def find_shelf(mesh: Surface, cameras: Sequence[CameraModel], *, cell_m: float, 
     main = max(boards, key=lambda b: b.area_m2 / (0.3 + float(np.linalg.norm(b.points_m.mean(0) - looked_at))))
     stack = [b for b in boards if b is main or _share(b, main, plan) > _OVER]
     return _measured(stack, eyes, plan, axis)
+
+
+def direction(up: Array) -> Array:
+    """Return the unit vector along ``up``, however long that is.
+
+    Raises:
+        UsageError: It is none.
+    """
+    axis = np.asarray(up, float)
+    largest = float(np.abs(axis).max(initial=0.0)) if axis.shape == (3,) else 0.0
+    if not 0 < largest < np.inf:  # NaN too
+        raise UsageError(
+            f"the direction up needs three finite numbers that are not all 0, got {axis.tolist()}.",
+            hint="For a world whose z points up it is 0,0,1.",
+        )
+    axis = axis / largest
+    return axis / np.linalg.norm(axis)
 
 
 def _share(board: Board, main: Board, plan: Array) -> float:

@@ -81,7 +81,7 @@ class Product(BaseModel):
         return Described(self.label, self.content, self.packaging, self.edible, orientation)
 
 
-def load_products(path: Path | None = None) -> tuple[Product, ...]:
+def load_products(path: str | Path | None = None) -> tuple[Product, ...]:
     """Read a list of products.
 
     Args:
@@ -93,9 +93,12 @@ def load_products(path: Path | None = None) -> tuple[Product, ...]:
     if path is None:
         return _built_in()
     try:
-        return _parse(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise UsageError(f"cannot read the products in {path}: {in_one_line(error)}.") from error
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # ValueError: no text, or no name that a file can have
+        raise UsageError(
+            f"cannot read the products in {path}: {in_one_line(error)}.", hint="Name a YAML file in UTF-8."
+        ) from error
+    return _parse(text, str(path))
 
 
 @lru_cache(maxsize=1)

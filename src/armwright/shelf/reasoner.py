@@ -120,6 +120,20 @@ def _chat(model: str | None) -> Reasoner:
 _REASONERS: dict[str, ReasonerFactory] = {"embedded": _embedded, "score": _score, "chat": _chat}
 
 
+def check_model_used(model: str | None, *, describer: str, reasoner: str) -> None:
+    """Refuse a model that nobody would ask, which reads as if it had answered.
+
+    Raises:
+        UsageError: Neither the describer nor the reasoner asks one.
+    """
+    if model is not None and describer == "labels" and reasoner in ("embedded", "score"):
+        raise UsageError(
+            f"the model {quoted(model)} would not be asked: the describer {describer} and the reasoner {reasoner} "
+            "work without one.",
+            hint="Add --reasoner chat or --describer chat, or leave --model out.",
+        )
+
+
 def register_reasoner(name: str, factory: ReasonerFactory) -> None:
     """Add a reasoner under a name; other packages use the entry-point group ``armwright.shelf_reasoners``."""
     _REASONERS[name] = factory

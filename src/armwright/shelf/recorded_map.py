@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from armwright.core.camera import RgbdFrame
 from armwright.core.errors import UsageError, quoted
-from armwright.core.files import ensure_writable, write_text
+from armwright.core.files import write_text
 from armwright.perception.describers import make_describer
 from armwright.perception.recorded import read_view, recording
 from armwright.perception.segmenters import segmenter
 from armwright.perception.surface import surface
+from armwright.recording.outputs import check_out, claimed, held
 from armwright.recording.result import ResultRecord, StageRecord, collect_versions
+from armwright.shelf.boards import direction
 from armwright.shelf.graph import SceneGraph, build_graph
 from armwright.shelf.mapping import ShelfMap, map_shelf
 from armwright.shelf.pictures import map_mesh, write_ply
-from armwright.shelf.reasoner import Reasoning, make_reasoner
+from armwright.shelf.reasoner import Reasoning, check_model_used, make_reasoner
 from armwright.shelf.records import PACKAGINGS, Described, Packaging, Target
 from armwright.shelf.report import ShelfReport, write_shelf_report
+
+SMALLEST_M, LARGEST_M = 0.005, 2.0
+"""Edges of a thing that anybody would put on a shelf [m]."""
+NEAR_M, FAR_M = 0.10, 5.0
+"""Between these lies what a depth camera that looks at a shelf mostly measures [m]."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,20 @@ def described_target(request: MapRequest) -> Target | None:
     Raises:
         UsageError: An unknown packaging, or a size that is none.
     """
+    size_m = request.target_size_m
+    if not (np.isfinite(size_m).all() and min(size_m) >= SMALLEST_M and max(size_m) <= LARGEST_M):
+        raise UsageError(
+            f"a target's size is three lengths from {SMALLEST_M} to {LARGEST_M} m, got {', '.join(map(str, size_m))}.",
+            hint="Give depth,width,height in metres, such as 0.07,0.07,0.15.",
+        )
     if request.target is None:
+        if request.target_packaging is not None:
+            raise UsageError("a target's packaging was given, but no target.", hint="Add --target WORDS.")
         return None
+    if not any(c.isalnum() for c in request.target):
+        raise UsageError(
+            f"the target {quoted(request.target)} has no word in it.", hint='Say what it is, such as "orange juice".'
+        )
     from armwright.perception.facts import content_of, edible_of
 
     if request.target_packaging is not None and request.target_packaging not in PACKAGINGS:
@@ -66,8 +86,6 @@ def described_target(request: MapRequest) -> Target | None:
             f"packaging {quoted(request.target_packaging)} is none of {', '.join(PACKAGINGS)}.",
             hint="Leave it out if it is another.",
         )
-    if min(request.target_size_m) <= 0 or not np.isfinite(request.target_size_m).all():
-        raise UsageError(f"a size needs three positive metres, got {request.target_size_m}.")
     words = request.target.lower().split()
     packaging: Packaging | None = next((p for p in PACKAGINGS if p == request.target_packaging), None)
     nature = Described(request.target, content_of(words), packaging, edible_of(words)[0], "upright")
@@ -85,32 +103,55 @@ def map_recording(
     """
     started = time.perf_counter()
     target = described_target(request)
+    up = None if request.up is None else direction(np.asarray(request.up, float))
+    check_out(out)
+    check_model_used(request.model, describer=request.describer, reasoner=request.reasoner)
     views = recording(request.folder)[:: max(request.every, 1)]
-    find, say = segmenter(request.segmenter), make_describer(request.describer, model=request.model)
-    think = make_reasoner(request.reasoner, model=request.model if request.reasoner == "chat" else None)
-    ensure_writable(out)
-    progress(f"{len(views)} views")
-    frames = [read_view(view) for view in views]
-    up = None if request.up is None else np.asarray(request.up, float)
-    mapped = map_shelf(frames, segmenter=find, describer=say, up=up)
-    graph = build_graph(mapped.shelf, mapped.objects)
-    reasoning = think.reason(graph, target) if target is not None and mapped.objects else None
-    files = _written(out, mapped, graph)
-    record = _record(request, mapped, reasoning, files, wall_s=time.perf_counter() - started)
-    report = ShelfReport(
-        title=f"The shelf in {request.folder.name}",
-        ok=record.ok,
-        seed=None,
-        mapped=mapped,
-        graph=graph,
-        target=target,
-        reasoning=reasoning,
-        numbers={f"{name} [s]": f"{value:.2f}" for name, value in mapped.seconds.items()},
-        files={role: Path(path).name for role, path in files.items()},
+    find, say = (
+        segmenter(request.segmenter),
+        make_describer(request.describer, model=request.model if request.describer != "labels" else None),
     )
-    write_shelf_report(out / "report.html", report)
-    record.write(out / "result.json")
-    return record
+    think = make_reasoner(request.reasoner, model=request.model if request.reasoner == "chat" else None)
+    progress(f"{len(views)} view{'s' if len(views) > 1 else ''}")
+    frames = [read_view(view) for view in views]
+    check_depth(frames)
+    with claimed(out):
+        if other := held(out):
+            raise UsageError(f"{out} {other}.", hint="Choose another folder with --out.")
+        mapped = map_shelf(frames, segmenter=find, describer=say, up=up)
+        graph = build_graph(mapped.shelf, mapped.objects)
+        reasoning = think.reason(graph, target) if target is not None and mapped.objects else None
+        files = _written(out, mapped, graph)
+        record = _record(request, mapped, reasoning, files, wall_s=time.perf_counter() - started)
+        report = ShelfReport(
+            title=f"The shelf in {request.folder.name}",
+            ok=record.ok,
+            seed=None,
+            mapped=mapped,
+            graph=graph,
+            target=target,
+            reasoning=reasoning,
+            numbers={f"{name} [s]": f"{value:.2f}" for name, value in mapped.seconds.items()},
+            files={role: Path(path).name for role, path in files.items()},
+        )
+        write_shelf_report(out / "report.html", report)
+        record.write(out / "result.json")
+        return record
+
+
+def check_depth(frames: Sequence[RgbdFrame]) -> None:
+    """Refuse depth that is no view of a shelf, most often since it is in another unit.
+
+    Raises:
+        UsageError: Half of all readings are nearer or farther than any view of a shelf has them.
+    """
+    median_m = float(np.median(np.concatenate([f.depth_m[f.depth_m > 0] for f in frames])))
+    if not NEAR_M <= median_m <= FAR_M:
+        raise UsageError(
+            f"half of the depth readings are {'beyond' if median_m > FAR_M else 'below'} {median_m:.3g} m; views of a "
+            f"shelf have theirs between {NEAR_M} and {FAR_M} m.",
+            hint="A step of the 16-bit depth pictures must be a millimetre: convert them.",
+        )
 
 
 def _written(out: Path, mapped: ShelfMap, graph: SceneGraph) -> dict[str, str]:
@@ -147,7 +188,7 @@ def _record(
             "objects": len(mapped.objects),
             "boards_m": list(mapped.shelf.boards_m),
             "proposals": proposals,
-            "notes": list(mapped.notes),
+            "notes": [*mapped.notes, *([reasoning.note] if reasoning is not None and reasoning.note else [])],
             "segmenter": request.segmenter,
             "describer": request.describer,
         },

@@ -27,10 +27,10 @@ from armwright.shelf.reasoner import Reasoner, make_reasoner
 from armwright.shelf.records import ShelfObject
 from armwright.shelf.report import PairRow, ShelfReport, write_shelf_report
 from armwright.shelf.scene_files import draw_scene
+from armwright.shelf.trial import SIMULATED, check_names
 from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
 from armwright.shelf.worlds import ROBOT, ShelfWorld, open_scene
 
-SIMULATED = "simulated"
 _SHOWN_PAIRS = 12
 _KEY_FRAMES = 9
 _PICTURE_PX = (640, 480)
@@ -159,10 +159,17 @@ def run_shelf(request: ShelfRequest, out: Path, *, progress: Callable[[str], Non
     check_out(out)
     if request.shelf_views < 1 or request.target_views < 1:
         raise UsageError("a run needs at least one view of the shelf and one of the target.")
+    check_names(
+        {
+            "segmenter": request.segmenter,
+            "describer": request.describer,
+            "reasoner": request.reasoner,
+            "model": request.model,
+            "noise": request.noise,
+        }
+    )
     reasoner = make_reasoner(request.reasoner, model=request.model if request.reasoner == "chat" else None)
     describer = make_describer(request.describer, model=request.model if request.describer != "labels" else None)
-    if request.segmenter != SIMULATED:
-        segmenter(request.segmenter)
     draw_scene(request.scene, request.seed)
     with claimed(out):
         if other := held(out):
@@ -220,6 +227,8 @@ def _record(request: ShelfRequest, run: ShelfRun, files: Mapping[str, str], *, w
         extra["notes"] = list(run.known.mapped.notes)
     if run.choice is not None:
         reasoning = run.choice.reasoning
+        if reasoning.note:
+            extra["notes"] = [*extra.get("notes", ()), reasoning.note]
         extra["organisation"] = reasoning.organisation
         extra["attribute_weights"] = dict(reasoning.attribute_weights)
         extra["proposals"] = [

@@ -107,12 +107,12 @@ def scene_json(drawn: ShelfScene) -> dict[str, Any]:
     return file.model_dump(mode="json", by_alias=True)
 
 
-def write_scene(path: Path, drawn: ShelfScene) -> None:
+def write_scene(path: str | Path, drawn: ShelfScene) -> None:
     """Write a scene as JSON."""
-    write_json(path, scene_json(drawn))
+    write_json(Path(path), scene_json(drawn))
 
 
-def read_scene(path: Path, *, products: Sequence[Product] | None = None) -> ShelfScene:
+def read_scene(path: str | Path, *, products: Sequence[Product] | None = None) -> ShelfScene:
     """Read a scene that `write_scene` wrote.
 
     Args:
@@ -124,7 +124,7 @@ def read_scene(path: Path, *, products: Sequence[Product] | None = None) -> Shel
         UnknownNameError: A product is not in the list.
     """
     try:
-        file = SceneFile.model_validate_json(path.read_bytes())
+        file = SceneFile.model_validate_json(Path(path).read_bytes())
     except OSError as error:
         raise UsageError(f"cannot read the scene {path}: {in_one_line(error)}.") from error
     except ValidationError as error:

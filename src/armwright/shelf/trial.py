@@ -37,7 +37,7 @@ from armwright.shelf.methods import (
 )
 from armwright.shelf.metrics import score_mapping
 from armwright.shelf.pipeline import Choice, Perceived, choose, perceive_target, place, plan_choice
-from armwright.shelf.reasoner import Reasoner, Reasoning, make_reasoner
+from armwright.shelf.reasoner import Reasoner, Reasoning, check_model_used, make_reasoner
 from armwright.shelf.records import Described, ShelfObject
 from armwright.shelf.scene_files import draw_scene
 from armwright.shelf.scenes import ShelfScene
@@ -370,5 +370,6 @@ def check_names(names: Mapping[str, str | None]) -> None:
         raise UnknownNameError("segmenter", name, known)
     if name != SIMULATED:
         segmenter(name)
+    check_model_used(names["model"], describer=str(names["describer"]), reasoner=str(names["reasoner"]))
     _describer(str(names["describer"]), names["model"])
     _reasoner(str(names["reasoner"]), names["model"])
