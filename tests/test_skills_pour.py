@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from armwright.generate.episode import EpisodeRequest, run_episode
 from armwright.generate.parsing import parse_sentence
 from armwright.generate.session import Session
 from armwright.skills import dispatch
+from armwright.skills import pour as pouring
 from armwright.skills.dispatch import perform
 from armwright.skills.lips import Opening, full_tilt, lips_of, opening_of
 from armwright.skills.pour import FURTHER, HIGHER_M, LITTLE_HIGHER_M, TILTS, _tiers, _way_back, ways_to_tilt
@@ -146,6 +148,32 @@ def test_what_is_poured_into_two_is_poured_in_portions(monkeypatch):
     for k, step in enumerate(pours):
         assert perform(None, step, pours[k + 1 :], parsed.queries).ok
     assert asked == [2, 1]
+
+
+@pytest.mark.parametrize(("shares", "times"), [([1.0, 0.05], 1), ([1.0, 0.55, 0.05], 2), ([1.0, 0.6, 0.6], 2)])
+def test_what_fell_back_into_the_source_is_poured_again_while_that_helps(monkeypatch, shares, times):
+    poured = []
+
+    def once(*_, **__):
+        poured.append(shares[len(poured) + 1])
+        return StageReport("pour", True, "done")
+
+    ctx = SimpleNamespace(
+        held=SimpleNamespace(object_id="mug", pose_tool_object=Pose()),
+        planner=SimpleNamespace(set_world=lambda _: None),
+        scene=SimpleNamespace(world_spec=lambda **_: None, fill_share=lambda _: [shares[0], *poured][-1]),
+        add_time=lambda *_: None,
+    )
+    tilt = SimpleNamespace(path_rad=np.zeros((2, 7)))
+    for name, found in {
+        "_seen": SimpleNamespace(tilt_rad=2.0), "slipped_m": 0.0, "look_again": False, "attach": None,
+        "_verified": ([tilt], ""), "go_to_one": (StageReport("pour", True, "done"), 0),
+    }.items():  # fmt: skip
+        monkeypatch.setattr(pouring, name, lambda *_, found=found, **__: found)
+    monkeypatch.setattr(pouring, "_pour_once", once)
+    source = AffordanceQuery(object="mug", region="Pour Out", role="use")
+    assert pouring.pour(ctx, source, AffordanceQuery(object="bowl", region="Pour In", role="receive")).ok
+    assert len(poured) == times
 
 
 def test_a_pan_needs_less_tilt_than_a_mug(session):
