@@ -215,7 +215,7 @@ def test_a_method_that_crashes_fails_alone(choose, monkeypatch):
 def test_every_method_is_told_of_a_wide_target_as_a_run_is(monkeypatch):
     """What is wider than the hand opens goes in sideways, in the bench as in `shelf run`."""
     fit = fit_target(*seen(box(depth=0.05, width=0.10), Pose()), table_z_m=0.0, packaging="box")
-    wide = SeenTarget(fit.record(Described("tea")), Description("tea"), fit, None, (), True)  # type: ignore[arg-type]
+    wide = SeenTarget(fit.record(Described("tea")), Description("tea"), fit, None, None, (), True)  # type: ignore[arg-type]
     monkeypatch.setattr(pipeline, "see_target", lambda *_, **__: wide)
     monkeypatch.setattr(trial, "true_records", lambda world: [])
     monkeypatch.setattr(trial, "_describer", lambda name, model: LabelsOnly(None))

@@ -131,7 +131,7 @@ def test_words_that_the_shelf_does_not_know_are_left_out():
 
 def test_pictures_and_meshes(mapped, tmp_path):
     names = {number: name for name, number in mapped.numbers.items()}
-    assert draw_view(mapped.views[0], names).shape == (240, 320, 3)
+    assert draw_view(mapped.views[0], mapped.instances, names).shape == (240, 320, 3)
     assert draw_map(mapped, width=200, height=160).shape == (160, 200, 3)
     mesh = map_mesh(mapped)
     write_ply(tmp_path / "map.ply", mesh)

@@ -123,11 +123,23 @@ class InstanceMap:
         instances: By number.
         frames: How many frames it has seen.
         next_number: The next instance's.
+        joined: Number gone -> number kept, of instances that turned out to be one.
     """
 
     instances: dict[int, Instance] = field(default_factory=dict)
     frames: int = 0
     next_number: int = 0
+    joined: dict[int, int] = field(default_factory=dict)
+
+    def shown_in(self, report: FrameReport) -> dict[int, int]:
+        """Return detection -> number of the instance that it shows by now, of one frame's report."""
+        first = {d: n for d, n, _ in report.matched} | dict(report.created)
+        return {d: self._present(n) for d, n in first.items()}
+
+    def _present(self, number: int) -> int:
+        while number in self.joined:
+            number = self.joined[number]
+        return number
 
 
 @dataclass(frozen=True)
@@ -305,6 +317,7 @@ def join(scene: InstanceMap, kept: int, gone: int) -> None:
     one = replace(first, hypotheses=pooled(first.hypotheses, second.hypotheses), votes=votes, views=views)
     scene.instances[kept] = _measured(one) or one
     del scene.instances[gone]
+    scene.joined[gone] = kept
 
 
 def _overlapping(scene: InstanceMap, min_overlap: float) -> list[tuple[int, int]]:

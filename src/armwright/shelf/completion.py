@@ -34,7 +34,7 @@ class Completion:
     Attributes:
         section: What its level section is.
         box_m: (2, 3) the box around it, along the axes of its cloud.
-        added_m: How far the box reaches beyond what was seen, along x (2 values) and y (2 values) are summed [m].
+        added_m: By how much its sides were moved from those of what was seen, summed [m].
     """
 
     section: Section
@@ -54,7 +54,7 @@ def complete(points_m: Array, normals: Array, *, low_m: Array, high_m: Array) ->
     if side.sum() < _FEWEST:
         return Completion("unknown", seen, 0.0)
     at, facing = points_m[side], normals[side, :2]
-    facing = facing / np.linalg.norm(facing, axis=1, keepdims=True)
+    facing = facing / np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-9)
     circle = _circle(at, facing)
     yaw, off_planar = _planar(facing)
     if circle is not None and circle[2] < off_planar and circle[2] < _TURNED_RAD:

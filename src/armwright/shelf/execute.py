@@ -161,7 +161,11 @@ def _lower(ctx: SkillContext, plan: PlannedPlacing) -> StageReport:
         if not moved.ok or moved.status == "guard":
             return StageReport("lower", False, "blocked", moved.detail)
     deep_m = min(plan.pair.over_m, NEAR_M) + DEEPER_M
-    return move_straight(ctx, (0.0, 0.0, -deep_m), guard=Guard(contact_n=TOUCH_N), speed_m_s=LOWER_M_S)
+    moved = move_straight(ctx, (0.0, 0.0, -deep_m), guard=Guard(contact_n=TOUCH_N), speed_m_s=LOWER_M_S)
+    if moved.ok and moved.status != "guard":
+        told = f"the board was not felt down to {1000 * DEEPER_M:.0f} mm below where it should be"
+        return StageReport("lower", True, "not_felt", told, moved.data)
+    return moved
 
 
 def _release(ctx: SkillContext, plan: PlannedPlacing, believed: Pose) -> StageReport:

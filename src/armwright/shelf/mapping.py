@@ -150,7 +150,9 @@ def map_shelf(
             if describer.note and describer.note not in notes:
                 notes.append(describer.note)
         with _timed(seconds, "map"):
-            detections = [Detection(mask, d, _sure(sure, d)) for (mask, sure), d in zip(kept, said, strict=True)]
+            detections = [
+                Detection(mask, d, evidence_confidence(sure, d)) for (mask, sure), d in zip(kept, said, strict=True)
+            ]
             report = observe(scene, frame, detections, alike=alike, options=options)
             integrate(coarse, prepare_view(frame))
         views.append(MappedView(frame, tuple(detections), report))
@@ -199,7 +201,7 @@ def described(said: Description, votes: Mapping[str, Mapping[str, float]]) -> De
     )
 
 
-def _sure(mask_confidence: float, said: Description) -> float:
+def evidence_confidence(mask_confidence: float, said: Description) -> float:
     """Return s_d: how sure the mask is, times how sure the label is where one was read.
 
     The paper's segmenter is prompted with the label, so its confidence holds both; ours finds masks without words.

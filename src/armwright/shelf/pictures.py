@@ -15,6 +15,7 @@ from armwright.core.camera import CameraModel
 from armwright.core.files import write_bytes
 from armwright.core.pose import Pose
 from armwright.perception.draw import draw
+from armwright.perception.instances import InstanceMap
 from armwright.perception.surface import Surface, surface
 from armwright.shelf.mapping import MappedView, ShelfMap
 
@@ -32,16 +33,15 @@ def colour_of(number: int) -> NDArray[np.uint8]:
     return np.asarray(_COLOURS[number % len(_COLOURS)])
 
 
-def draw_view(view: MappedView, names: Mapping[int, str]) -> NDArray[np.uint8]:
+def draw_view(view: MappedView, scene: InstanceMap, names: Mapping[int, str]) -> NDArray[np.uint8]:
     """Return (H, W, 3) a view with each mask tinted in its instance's colour, outlined and named.
 
     Args:
         view: From a `ShelfMap` or a `SeenTarget`.
+        scene: Its map.
         names: Instance number -> what to write; a mask of another instance is drawn grey.
     """
-    number = {d: n for d, n, _ in view.report.matched} | dict(view.report.created)
-    for kept, gone in view.report.merged:
-        number = {d: kept if n == gone else n for d, n in number.items()}
+    number = scene.shown_in(view.report)
     out = view.frame.rgb.astype(float)
     places: list[tuple[float, float, str]] = []
     for index, detection in enumerate(view.detections):

@@ -97,14 +97,22 @@ class Placed:
     after: Truth
 
 
-def perceive(world: ShelfWorld, capture: Capture, *, segmenter: Segmenter, describer: Describer) -> Perceived:
-    """Make out the target and map the shelf from what was captured.
+def perceive(
+    world: ShelfWorld,
+    capture: Capture,
+    *,
+    segmenter: Segmenter,
+    describer: Describer,
+    seen: SeenTarget | None = None,
+) -> Perceived:
+    """Make out the target, unless it has been, and map the shelf from what was captured.
 
     Raises:
         UsageError: Nothing was found where the target should be, or no view of it was taken.
     """
     start = time.perf_counter()
-    seen = perceive_target(world, capture, segmenter=segmenter, describer=describer)
+    if seen is None:
+        seen = perceive_target(world, capture, segmenter=segmenter, describer=describer)
     middle = time.perf_counter()
     mapped = map_shelf(
         capture.of("shelf"),

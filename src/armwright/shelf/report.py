@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from armwright.control.protocols import StageReport
 from armwright.core.files import write_text
+from armwright.perception.instances import InstanceMap
 from armwright.recording._pictures import data_uri
 from armwright.recording.mesh_view import mesh_view
 from armwright.recording.page import badge, header, key_values, page, pair, rows_table, section, strip
@@ -105,9 +106,9 @@ def render_shelf_report(data: ShelfReport) -> str:
         [
             header("armwright shelf", data.title, badges, [*said, *data.notes, *data.mapped.notes]),
             strip("What happened", data.pictures),
-            _views("The target", data.seen.views, _target_names(data.seen)) if data.seen else "",
+            _views("The target", data.seen.views, data.seen.instances, _target_names(data.seen)) if data.seen else "",
             _target(data),
-            _views("The shelf, view by view", data.mapped.views, _names(data.mapped)),
+            _views("The shelf, view by view", data.mapped.views, data.mapped.instances, _names(data.mapped)),
             pair(_picture("Instance map", _MAP_HINT, draw_map(data.mapped)), _graph(data)),
             _turnable(data.mapped),
             _proposals(data),
@@ -141,8 +142,10 @@ def _target_names(seen: SeenTarget) -> dict[int, str]:
     return {seen.instance.number: seen.description.label or "target"}
 
 
-def _views(title: str, views: Sequence[MappedView], names: Mapping[int, str]) -> str:
-    frames = [KeyFrame(draw_view(v, names), f"view {k + 1}: {len(v.detections)} masks") for k, v in enumerate(views)]
+def _views(title: str, views: Sequence[MappedView], scene: InstanceMap, names: Mapping[int, str]) -> str:
+    frames = [
+        KeyFrame(draw_view(v, scene, names), f"view {k + 1}: {len(v.detections)} masks") for k, v in enumerate(views)
+    ]
     return strip(title, frames).replace("minmax(160px", "minmax(300px") if frames else ""
 
 

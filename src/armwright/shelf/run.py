@@ -22,7 +22,7 @@ from armwright.shelf.capture import Capture, look_around
 from armwright.shelf.grading import true_fits, true_records
 from armwright.shelf.metrics import score_mapping
 from armwright.shelf.pictures import map_mesh, write_ply
-from armwright.shelf.pipeline import Choice, Perceived, Placed, choose, perceive, place
+from armwright.shelf.pipeline import Choice, Perceived, Placed, choose, perceive, perceive_target, place
 from armwright.shelf.reasoner import Reasoner, make_reasoner
 from armwright.shelf.records import ShelfObject
 from armwright.shelf.report import PairRow, ShelfReport, write_shelf_report
@@ -114,12 +114,14 @@ def run_scene(
     took("capture")
     progress("mapping")
     try:
-        run.known = perceive(world, run.capture, segmenter=find, describer=describer)
+        target = perceive_target(world, run.capture, segmenter=find, describer=describer)
     except UsageError as error:
         run.stages.append(StageReport("see the target", False, "no_object", str(error)))
         return run
+    took("perceive target")
+    run.known = perceive(world, run.capture, segmenter=find, describer=describer, seen=target)
+    took("perceive map")
     seen, mapped = run.known.seen, run.known.mapped
-    run.seconds |= {f"perceive {name}": value for name, value in run.known.seconds.items()}
     run.seconds |= {f"map: {name}": value for name, value in mapped.seconds.items()}
     clock = time.perf_counter()
     label = seen.description.label or "no label could be read"

@@ -25,7 +25,7 @@ from armwright.perception.instances import (
 from armwright.perception.masks import patch
 from armwright.perception.segmenters import Segmenter
 from armwright.perception.surface import surface
-from armwright.shelf.mapping import MappedView, described
+from armwright.shelf.mapping import MappedView, described, evidence_confidence
 from armwright.shelf.records import Target
 from armwright.shelf.target import TargetFit, fit_target, natural_orientation
 
@@ -52,6 +52,7 @@ class SeenTarget:
         description: What the describer says of it.
         fit: Its shape and pose.
         instance: What was fused of it.
+        instances: The map of all that stood there.
         views: In order.
         front_known: A label was read, so that it is known which side faces the front.
     """
@@ -60,6 +61,7 @@ class SeenTarget:
     description: Description
     fit: TargetFit
     instance: Instance
+    instances: InstanceMap
     views: tuple[MappedView, ...]
     front_known: bool = False
 
@@ -90,7 +92,9 @@ def see_target(
     for frame in frames:
         segments = [s for s in segmenter.segment(frame) if _in_region(frame, s.mask, region)]
         said = describer.describe(frame, [s.mask for s in segments]) if segments else []
-        detections = [Detection(s.mask, d, s.confidence) for s, d in zip(segments, said, strict=True)]
+        detections = [
+            Detection(s.mask, d, evidence_confidence(s.confidence, d)) for s, d in zip(segments, said, strict=True)
+        ]
         report = observe(scene, frame, detections, alike=alike, options=MappingOptions(voxel_m=VOXEL_M))
         views.append(MappedView(frame, tuple(detections), report))
     if not scene.instances:
@@ -102,7 +106,7 @@ def see_target(
     said_of_it = instance_description(instance)
     cloud = surface(instance.volume)
     packaging = described(said_of_it, instance.votes).packaging
-    front = _front(instance, views)
+    front = _front(scene, instance, views)
     fit = fit_target(
         cloud.points_m.astype(float),
         cloud.normals.astype(float),
@@ -113,7 +117,7 @@ def see_target(
     nature = described(said_of_it, instance.votes)
     if nature.orientation is None:
         nature = replace(nature, orientation=natural_orientation(fit))
-    return SeenTarget(fit.record(nature), said_of_it, fit, instance, tuple(views), front is not None)
+    return SeenTarget(fit.record(nature), said_of_it, fit, instance, scene, tuple(views), front is not None)
 
 
 def _in_region(frame: RgbdFrame, mask: NDArray[np.bool_], region: Region) -> bool:
@@ -130,11 +134,11 @@ def _range(region: Region, axis: int) -> str:
     return f"{region.low_m[axis]:.2f} to {region.high_m[axis]:.2f}"
 
 
-def _front(instance: Instance, views: Sequence[MappedView]) -> Array | None:
+def _front(scene: InstanceMap, instance: Instance, views: Sequence[MappedView]) -> Array | None:
     """Return where the side with the best read label faces: towards the camera that read it, in the plane."""
     best, towards = 0.0, None
     for view in views:
-        numbers = {d: n for d, n, _ in view.report.matched} | dict(view.report.created)
+        numbers = scene.shown_in(view.report)
         for index, detection in enumerate(view.detections):
             said = detection.description
             if numbers.get(index) == instance.number and said.label and said.confidence > best:
