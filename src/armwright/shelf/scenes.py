@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armwright.core.errors import SceneError, UnknownNameError
 from armwright.core.seeds import rng_for
@@ -42,10 +43,13 @@ GROUP_COLUMNS = (2, 4)
 GROUP_BIAS = 0.85
 """Share of objects drawn from the group of their column, the others from all products."""
 RESERVED_PER_BOARD = 2
+FINGER_M = 0.028
+"""Kept free to each side of a reserved place and of the way to it: a gripper's finger holds the target there."""
 SIMILAR = 0.7
 """Least likeness of contents that stand together where content organises a shelf."""
 SMALLEST_GROUP = 3
 """Products of a group: the target and two others."""
+Array = NDArray[np.float64]
 _GAP_M = (0.012, 0.035)
 _TRIES = 12
 
@@ -241,6 +245,12 @@ def _reserve(shelf: Shelf, size_m: Vector, rng: np.random.Generator, *, rows: bo
     return found
 
 
+def _lane(place: Box) -> tuple[Array, Array]:
+    """Return the corners of what stays free for a place: the way in from the front, and a finger beside it."""
+    low, high = np.array(place.low_m), np.array(place.high_m)
+    return np.array([0.0, low[1] - FINGER_M, low[2]]), np.array([high[0], high[1] + FINGER_M, high[2]])
+
+
 class _Filler:
     """Puts columns of objects on the boards, from left to right."""
 
@@ -257,7 +267,7 @@ class _Filler:
         self._shelf = shelf
         self.reserved = list(reserved)
         self._hole_m = hole_m
-        self._taken = [(np.array(b.low_m), np.array(b.high_m)) for b in reserved]
+        self._taken = [_lane(b) for b in reserved]
         self._rng = rng
         self._rows = rows
         self._without = without.name
