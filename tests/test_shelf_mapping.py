@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from armwright.core.errors import ArmwrightError
 from armwright.core.pose import Pose
 from armwright.core.seeds import rng_for
 from armwright.perception.descriptions import Description
@@ -140,6 +141,11 @@ def test_pictures_and_meshes(mapped, tmp_path):
     one = [mapped.views[0].frame]
     empty = map_shelf(one, segmenter=Nothing(), describer=ByColour(), shelf=SHELF, pose_world_shelf=POSE)
     assert empty.objects == () and len(map_mesh(empty).points_m) == 0
+
+
+def test_without_views_there_is_no_map():
+    with pytest.raises(ArmwrightError, match="no view of the shelf"):
+        map_shelf([], segmenter=Nothing(), describer=ByColour(), shelf=SHELF, pose_world_shelf=POSE)
 
 
 class Nothing:

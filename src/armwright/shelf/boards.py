@@ -52,7 +52,7 @@ def find_shelf(mesh: Surface, cameras: Sequence[CameraModel], *, cell_m: float, 
     axis = vertical(mesh, cameras, cell_m=cell_m) if up is None else direction(up)
     boards = level_boards(mesh, up=axis, cell_m=cell_m)
     eyes = np.array([camera.pose_world_camera.position_m for camera in cameras])
-    # What a camera stands over is floor; a board is looked at from in front or above.
+    # A board is looked at from in front or from above, never from far below.
     boards = [b for b in boards if b.height_m < float(np.median(eyes @ axis)) + 0.5]
     if not boards:
         raise UsageError(

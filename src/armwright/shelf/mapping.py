@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armwright.core.camera import RgbdFrame
+from armwright.core.errors import UsageError
 from armwright.core.pose import Array, Pose
 from armwright.perception.boxes import points_box
 from armwright.perception.describers import Describer
@@ -126,8 +127,10 @@ def map_shelf(
         options: Of the instance map.
 
     Raises:
-        UsageError: No boards given and none to be seen.
+        UsageError: No view, or no boards given and none to be seen.
     """
+    if not frames:
+        raise UsageError("no view of the shelf was taken.", hint="See why the arm could not get there, or add views.")
     seconds: dict[str, float] = {}
     with _timed(seconds, "boards"):
         if shelf is None or pose_world_shelf is None:
