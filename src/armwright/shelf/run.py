@@ -119,6 +119,9 @@ def run_scene(
         run.stages.append(StageReport("see the target", False, "no_object", str(error)))
         return run
     took("perceive target")
+    if not run.capture.of("shelf"):
+        run.stages.append(StageReport("map the shelf", False, "no_view", "no view of the shelf was taken"))
+        return run
     run.known = perceive(world, run.capture, segmenter=find, describer=describer, seen=target)
     took("perceive map")
     seen, mapped = run.known.seen, run.known.mapped
