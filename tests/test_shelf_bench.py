@@ -73,7 +73,7 @@ def fake(monkeypatch):
         return _entry(one, failed="scene: it <fell>" if one.key == "multi-row|13" else None)
 
     monkeypatch.setattr(bench, "run_trial", run)
-    monkeypatch.setattr(bench, "check_names", lambda names: None)
+    monkeypatch.setattr(bench, "check_parts", lambda parts: None)
     return asked
 
 

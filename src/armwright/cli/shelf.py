@@ -123,7 +123,17 @@ def run(
     check_count("--views", views, high=60)
     check_count("--target-views", target_views, high=60)
     folder = out or default_out(f"shelf-{scene}-{seed}")
-    request = ShelfRequest(scene, seed, segmenter, describer, reasoner, model, noise, views, target_views)
+    request = ShelfRequest(
+        scene,
+        seed,
+        segmenter=segmenter,
+        describer=describer,
+        reasoner=reasoner,
+        model=model,
+        noise=noise,
+        shelf_views=views,
+        target_views=target_views,
+    )
     record = run_shelf(request, folder, progress=lambda text: say(text, quiet=json))
     _show(record, json=json)
     raise typer.Exit(0 if record.ok else 1)

@@ -43,6 +43,13 @@ class CameraModel:
         safe = np.where(np.abs(z) < 1e-12, 1e-12, z)
         return np.stack([self.fx * p[..., 0] / safe + self.cx, self.fy * p[..., 1] / safe + self.cy], -1), z
 
+    def deproject(self, columns: ArrayLike, rows: ArrayLike, depth_m: ArrayLike) -> Array:
+        """Return (n, 3) world points [m] of pixels by column, row (their centres) and depth along z (n,) each."""
+        z = np.asarray(depth_m, float)
+        x = (np.asarray(columns) + 0.5 - self.cx) / self.fx * z
+        y = (np.asarray(rows) + 0.5 - self.cy) / self.fy * z
+        return self.pose_world_camera.transform(np.stack([x, y, z], -1))
+
     def rays(self) -> Array:
         """Return (H, W, 3) ray directions in the camera's frame with z = 1 (pixel centres)."""
         u, v = np.meshgrid(np.arange(self.width) + 0.5, np.arange(self.height) + 0.5)

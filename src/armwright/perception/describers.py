@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -48,14 +47,14 @@ DescriberFactory = Callable[[str | None], Describer]
 """Makes a describer; it is given the chat model's name, or None."""
 
 
-class LabelsOnly:
-    """The variant *Basic* of OMAR §V: another describer's labels, without attributes and without typical extents.
+class Narrowed:
+    """Another describer, of whose statements only a part is kept: a base for variants such as `LabelsOnly`.
 
     Args:
         inner: Who is asked.
     """
 
-    name = "basic"
+    name = "narrowed"
 
     def __init__(self, inner: Describer) -> None:
         self._inner = inner
@@ -65,14 +64,25 @@ class LabelsOnly:
         """What the inner describer notes."""
         return self._inner.note
 
+    def narrowed(self, said: Description) -> Description:
+        """Return what is kept of a statement."""
+        return said
+
     def describe(
         self, frame: RgbdFrame, masks: Sequence[NDArray[np.bool_]], *, up: ArrayLike = WORLD_UP
     ) -> list[Description]:
-        """Return descriptions that hold a label and a confidence (see `Describer.describe`)."""
-        return [
-            replace(one, content="", packaging="", edible=None, orientation="", extent_m=None)
-            for one in self._inner.describe(frame, masks, up=up)
-        ]
+        """Return what is kept of each description (see `Describer.describe`)."""
+        return [self.narrowed(one) for one in self._inner.describe(frame, masks, up=up)]
+
+
+class LabelsOnly(Narrowed):
+    """The variant *Basic* of OMAR §V: another describer's labels, without attributes and without typical extents."""
+
+    name = "basic"
+
+    def narrowed(self, said: Description) -> Description:
+        """Return label and confidence alone."""
+        return Description(said.label, confidence=said.confidence)
 
 
 def checked_up(up: ArrayLike) -> Array:

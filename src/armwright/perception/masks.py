@@ -76,11 +76,7 @@ def patch(frame: RgbdFrame, mask: NDArray[np.bool_], *, max_depth_m: float = 10.
         return None
     step = -(-len(v) // _MOST_POINTS)
     v, u = v[::step], u[::step]
-    camera = frame.camera
-    z = depth[v, u].astype(float)
-    x = (u + window[1].start + 0.5 - camera.cx) / camera.fx * z
-    y = (v + window[0].start + 0.5 - camera.cy) / camera.fy * z
-    points = camera.pose_world_camera.transform(np.stack([x, y, z], -1))
+    points = frame.camera.deproject(u + window[1].start, v + window[0].start, depth[v, u])
     return Patch(*window, kept, points, points_box(points), upright_extent(points))
 
 

@@ -20,9 +20,9 @@ from armwright.recording.result import ResultRecord, collect_versions
 from armwright.shelf.bench_page import page
 from armwright.shelf.bench_tables import best_rows, format_tables, mapping_rows, placing_rows, rows_csv, scenes_csv
 from armwright.shelf.methods import PLACED, methods_of
+from armwright.shelf.parts import Parts
 from armwright.shelf.scene_files import SCENE_NAMES
-from armwright.shelf.trial import Trial, check_names, run_trial
-from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS
+from armwright.shelf.trial import Trial, check_parts, run_trial
 from armwright.shelf.worlds import ROBOT
 
 COMMAND = "shelf bench"
@@ -32,8 +32,8 @@ TEXT, CSV, SCENES_CSV, PAGE = "table.txt", "table.csv", "scenes.csv", "table.htm
 
 
 @dataclass(frozen=True)
-class BenchRequest:
-    """What to measure.
+class BenchRequest(Parts):
+    """What to measure, with which parts.
 
     Attributes:
         sets: Of scenes, by name.
@@ -43,7 +43,6 @@ class BenchRequest:
         place: Methods whose placing is executed.
         tables: 1, 2 or both; for the first alone nothing is chosen and nothing placed.
         workers: Processes; 0 for one per core.
-        segmenter, describer, reasoner, model, noise, shelf_views, target_views: As `shelf.run.ShelfRequest` has them.
     """
 
     sets: tuple[str, ...] = DEFAULT_SETS
@@ -53,13 +52,6 @@ class BenchRequest:
     place: tuple[str, ...] = PLACED
     tables: tuple[int, ...] = (1, 2)
     workers: int = 0
-    segmenter: str = "boundary"
-    describer: str = "labels"
-    reasoner: str = "embedded"
-    model: str | None = None
-    noise: str = "stereo"
-    shelf_views: int = SHELF_VIEWS
-    target_views: int = TARGET_VIEWS
 
     @property
     def total(self) -> int:
@@ -75,13 +67,7 @@ class BenchRequest:
                 methods=tuple(method.name for method in methods_of(self.methods)),
                 place=tuple(method.name for method in methods_of(self.place) if method.name in self.methods),
                 choose=2 in self.tables,
-                segmenter=self.segmenter,
-                describer=self.describer,
-                reasoner=self.reasoner,
-                model=self.model,
-                noise=self.noise,
-                shelf_views=self.shelf_views,
-                target_views=self.target_views,
+                **self.parts(),
             )
             for name in dict.fromkeys(self.sets)
             for k in range(self.runs)
@@ -189,15 +175,7 @@ def _check(request: BenchRequest) -> None:
         raise UsageError(f"tables of scenes are 1 and 2, got {request.tables}.")
     if request.runs < 1 or min(request.shelf_views, request.target_views) < 1:
         raise UsageError("a bench needs at least one run, one view of the shelf and one of the target.")
-    check_names(
-        {
-            "segmenter": request.segmenter,
-            "describer": request.describer,
-            "reasoner": request.reasoner,
-            "model": request.model,
-            "noise": request.noise,
-        }
-    )
+    check_parts(request)
 
 
 def _so_far(entries: Sequence[Mapping[str, Any]]) -> str:

@@ -10,8 +10,8 @@ from armwright.recording.page import badge, header, key_values, rows_table, sect
 from armwright.recording.page import page as whole_page
 from armwright.shelf.bench_tables import METRICS, NOTES, TITLES, best, best_text, cell, columns_of
 from armwright.shelf.methods import METHODS
+from armwright.shelf.parts import PART_NAMES
 
-_SHOWN = ("segmenter", "describer", "reasoner", "model", "noise", "shelf_views", "target_views")
 _FIRST = ' class="first"'
 _STYLE = (
     ".paper th, .paper td { white-space: nowrap; } "
@@ -36,7 +36,7 @@ def page(record: Mapping[str, Any]) -> str:
     asked = record["request"]
     badges = [
         badge(f"{record['runs']} scenes a set, seeds {record['seed']} to {record['seed'] + record['runs'] - 1}"),
-        *(badge(f"{name.replace('_', ' ')}: {asked[name]}") for name in _SHOWN if asked[name] is not None),
+        *(badge(f"{name.replace('_', ' ')}: {asked[name]}") for name in PART_NAMES if asked[name] is not None),
     ]
     parts = [
         header("armwright shelf bench", "Methods compared on the shelf", badges),

@@ -248,10 +248,7 @@ def on_shelf(
     v, u = np.nonzero(mask)
     if len(v) < MIN_PIXELS:
         return None
-    camera = frame.camera
-    z = frame.depth_m[v, u].astype(float)
-    at = np.stack([(u + 0.5 - camera.cx) / camera.fx * z, (v + 0.5 - camera.cy) / camera.fy * z, z], -1)
-    points = (pose_world_shelf.inverse() @ camera.pose_world_camera).transform(at)
+    points = pose_world_shelf.inverse().transform(frame.camera.deproject(u, v, frame.depth_m[v, u]))
     x, y, height = points.T
     boards = np.array([*shelf.boards_m, shelf.top_m])
     # A board's upper face, or the board itself seen from in front or below.

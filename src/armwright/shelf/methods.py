@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from armwright.core.camera import RgbdFrame
 from armwright.core.errors import UnknownNameError
 from armwright.core.pose import Pose
-from armwright.perception.describers import WORLD_UP, Describer
+from armwright.perception.describers import WORLD_UP, Describer, Narrowed
 from armwright.perception.descriptions import Description
 from armwright.perception.segmenters import Segment, Segmenter
 from armwright.shelf.records import Described, Shelf
@@ -118,29 +118,14 @@ class SharedDescriber:
         return said
 
 
-class NounsOnly:
-    """The labels of *BL1* (OMAR §V): another describer's labels cut down to their noun, without attributes.
-
-    Args:
-        inner: Who is asked.
-    """
+class NounsOnly(Narrowed):
+    """The labels of *BL1* (OMAR §V): another describer's labels cut down to their noun, without attributes."""
 
     name = "nouns-only"
 
-    def __init__(self, inner: Describer) -> None:
-        self._inner = inner
-
-    @property
-    def note(self) -> str:
-        """What the inner describer notes."""
-        return self._inner.note
-
-    def describe(
-        self, frame: RgbdFrame, masks: Sequence[NDArray[np.bool_]], *, up: ArrayLike = WORLD_UP
-    ) -> list[Description]:
-        """Return descriptions that hold a noun and a confidence (see `Describer.describe`)."""
-        said = self._inner.describe(frame, masks, up=up)
-        return [Description(head_noun(one.label), confidence=one.confidence) for one in said]
+    def narrowed(self, said: Description) -> Description:
+        """Return noun and confidence alone."""
+        return Description(head_noun(said.label), confidence=said.confidence)
 
 
 _PREPOSITION = re.compile(r"\s+(?:of|in|with|without|from|for|and|to|on|by)\s+")

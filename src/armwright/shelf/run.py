@@ -21,14 +21,15 @@ from armwright.recording.result import ResultRecord, StageRecord, collect_versio
 from armwright.shelf.capture import Capture, look_around
 from armwright.shelf.grading import true_fits, true_records
 from armwright.shelf.metrics import score_mapping
+from armwright.shelf.parts import Parts
 from armwright.shelf.pictures import map_mesh, write_ply
 from armwright.shelf.pipeline import Choice, Perceived, Placed, choose, perceive, perceive_target, place
 from armwright.shelf.reasoner import Reasoner, make_reasoner
 from armwright.shelf.records import ShelfObject
 from armwright.shelf.report import PairRow, ShelfReport, write_shelf_report
 from armwright.shelf.scene_files import draw_scene
-from armwright.shelf.trial import SIMULATED, check_names
-from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
+from armwright.shelf.trial import SIMULATED, check_parts
+from armwright.shelf.views import plan_views
 from armwright.shelf.worlds import ROBOT, ShelfWorld, open_scene
 
 _SHOWN_PAIRS = 12
@@ -37,27 +38,16 @@ _PICTURE_PX = (640, 480)
 
 
 @dataclass(frozen=True)
-class ShelfRequest:
-    """What to run.
+class ShelfRequest(Parts):
+    """What to run, with which parts.
 
     Attributes:
         scene: A layout or an attribute that dominates (`shelf.scene_files.SCENE_NAMES`).
         seed: Of the scene.
-        segmenter, describer, reasoner: By name; the segmenter may be ``simulated``.
-        model: Chat model, for the describer ``chat`` and the reasoner ``chat``.
-        noise: Of the depth camera, by name.
-        shelf_views, target_views: How many viewpoints.
     """
 
     scene: str = "multi-row"
     seed: int = 0
-    segmenter: str = "boundary"
-    describer: str = "labels"
-    reasoner: str = "embedded"
-    model: str | None = None
-    noise: str = "stereo"
-    shelf_views: int = SHELF_VIEWS
-    target_views: int = TARGET_VIEWS
 
 
 @dataclass(eq=False)
@@ -164,15 +154,7 @@ def run_shelf(request: ShelfRequest, out: Path, *, progress: Callable[[str], Non
     check_out(out)
     if request.shelf_views < 1 or request.target_views < 1:
         raise UsageError("a run needs at least one view of the shelf and one of the target.")
-    check_names(
-        {
-            "segmenter": request.segmenter,
-            "describer": request.describer,
-            "reasoner": request.reasoner,
-            "model": request.model,
-            "noise": request.noise,
-        }
-    )
+    check_parts(request)
     reasoner = make_reasoner(request.reasoner, model=request.model if request.reasoner == "chat" else None)
     describer = make_describer(request.describer, model=request.model if request.describer != "labels" else None)
     draw_scene(request.scene, request.seed)

@@ -231,5 +231,5 @@ def _points(frame: RgbdFrame, mask: Mask) -> Array:
     own = mask & (frame.depth_m > 0)
     if own.sum() < 20:
         raise UsageError(f"the target's mask shows depth in {int(own.sum())} pixels.", hint="Look from nearer.")
-    local = frame.camera.rays()[own] * frame.depth_m[own][:, None].astype(float)
-    return frame.camera.pose_world_camera.transform(local)
+    rows, columns = np.nonzero(own)
+    return frame.camera.deproject(columns, rows, frame.depth_m[own])

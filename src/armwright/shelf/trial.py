@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -36,6 +36,7 @@ from armwright.shelf.methods import (
     widest,
 )
 from armwright.shelf.metrics import score_mapping
+from armwright.shelf.parts import Parts
 from armwright.shelf.pipeline import Choice, Perceived, choose, perceive_target, place, plan_choice
 from armwright.shelf.reasoner import Reasoner, Reasoning, check_model_used, make_reasoner
 from armwright.shelf.records import Described, ShelfObject
@@ -44,7 +45,7 @@ from armwright.shelf.scenes import ShelfScene
 from armwright.shelf.score import ScoreReasoner
 from armwright.shelf.target_view import SeenTarget
 from armwright.shelf.true_labels import TrueLabels
-from armwright.shelf.views import SHELF_VIEWS, TARGET_VIEWS, plan_views
+from armwright.shelf.views import plan_views
 from armwright.shelf.worlds import ShelfWorld, open_scene
 from armwright.sim.sensor_noise import noise_model
 
@@ -54,15 +55,14 @@ PART_LIMIT_S = 400.0
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What to do with one scene.
+class Trial(Parts):
+    """What to do with one scene, with which parts.
 
     Attributes:
         scene, seed: The scene.
         methods: By name.
         place: Those whose placing is executed.
         choose: Whether places are chosen at all; else only maps are made.
-        segmenter, describer, reasoner, model, noise, shelf_views, target_views: As `shelf.run.ShelfRequest` has them.
     """
 
     scene: str
@@ -70,13 +70,6 @@ class Trial:
     methods: tuple[str, ...]
     place: tuple[str, ...]
     choose: bool = True
-    segmenter: str = "boundary"
-    describer: str = "labels"
-    reasoner: str = "embedded"
-    model: str | None = None
-    noise: str = "stereo"
-    shelf_views: int = SHELF_VIEWS
-    target_views: int = TARGET_VIEWS
 
     @property
     def key(self) -> str:
@@ -358,18 +351,17 @@ def _reasoner(name: str, model: str | None) -> Reasoner:
     return make_reasoner(name, model=model if name == "chat" else None)
 
 
-def check_names(names: Mapping[str, str | None]) -> None:
-    """Check segmenter, describer, reasoner, model and noise by building them.
+def check_parts(parts: Parts) -> None:
+    """Check the parts by building them.
 
     Raises:
         UsageError: One is unknown, or lacks something.
     """
-    noise_model(str(names["noise"]))
-    name = str(names["segmenter"])
-    if name not in (known := (*segmenter_names(), SIMULATED)):
-        raise UnknownNameError("segmenter", name, known)
-    if name != SIMULATED:
-        segmenter(name)
-    check_model_used(names["model"], describer=str(names["describer"]), reasoner=str(names["reasoner"]))
-    _describer(str(names["describer"]), names["model"])
-    _reasoner(str(names["reasoner"]), names["model"])
+    noise_model(parts.noise)
+    if parts.segmenter not in (known := (*segmenter_names(), SIMULATED)):
+        raise UnknownNameError("segmenter", parts.segmenter, known)
+    if parts.segmenter != SIMULATED:
+        segmenter(parts.segmenter)
+    check_model_used(parts.model, describer=parts.describer, reasoner=parts.reasoner)
+    _describer(parts.describer, parts.model)
+    _reasoner(parts.reasoner, parts.model)
